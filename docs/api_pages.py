@@ -25,7 +25,7 @@ GUIDES = {
     "as a table or files": "report",
 }
 SIMULATION = ("simulate", "coverage", "power", "plan")
-TASKS = ("shared_task", "rank_tasks", "wmt_tasks")
+TASKS = ("shared_task", "rank_tasks", "wmt_tasks", "wmt_info")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
 
 

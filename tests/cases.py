@@ -274,6 +274,7 @@ BESIDE = {
     "type I error": lambda d: xsumstat.power(
         xsumstat.simulate(8, 6, agreement={"m": 0.5, "n": 0.5}, rng=0), n_trials=2, **FEW
     ),
+    "drift": lambda d: rounded(4).meta.drift(rounded(5), "human", level="input"),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
     "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),
@@ -322,6 +323,7 @@ OTHERS = {
     "corrected margins": lambda d: d.meta.margin_sensitivity(
         "human", other=["m1", "m2"], by=["metric", "other_metric"], adjust="holm", margins=[0.1, 0.2], **FEW
     ),
+    "corrected versions": lambda d: rounded(4).meta.drift(rounded(5), "human").meta.adjust("holm"),
     "corrected systems": lambda d: d.meta.compare_systems(adjust="holm"),
     "corrected shapes": lambda d: d.meta.normality(level="input").meta.adjust("holm"),
     "corrected drops": lambda d: d.meta.range_drop(
@@ -379,6 +381,7 @@ OF_DEMO = {
     ),
     "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
+    "drift": lambda d: d.meta.drift("rouge", "human", metric="judge"),
     "position_bias": lambda d: preferences(1).meta.position_bias(),
     "preference_agreement": lambda d: preferences(1).meta.preference_agreement(),
     "preference_bias": lambda d: preferences(1).meta.preference_bias(given=["length", "family"]),

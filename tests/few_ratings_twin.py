@@ -69,15 +69,20 @@ def fitted_prior(variances: list[float], df: list[float]) -> tuple[float, float]
 
 def moderated(variances: list[float], df: list[float], most: float = 2.0) -> list[float]:
     """Variances drawn up to the common one; those of 0 do not count for it."""
+    return moderated_by(variances, df, most)[0]
+
+
+def moderated_by(variances: list[float], df: list[float], most: float = 2.0) -> tuple[list[float], float]:
+    """The same, and d0."""
     if len(variances) < 3:
-        return variances
+        return variances, 0.0
     positive = [(v, d) for v, d in zip(variances, df, strict=True) if v > 0]
     d0, common = math.inf, _mean(variances)
     if len(positive) >= 3:
         d0, fitted = fitted_prior(*(list(each) for each in zip(*positive, strict=True)))
         common = common if math.isinf(d0) else fitted
     d0 = min(d0, most)
-    return [max(v, (d * v + d0 * common) / (d + d0)) for v, d in zip(variances, df, strict=True)]
+    return [max(v, (d * v + d0 * common) / (d + d0)) for v, d in zip(variances, df, strict=True)], d0
 
 
 def score_limits(mean: float, n: float, low: float, high: float, level: float) -> tuple[float, float]:
@@ -91,9 +96,17 @@ def score_limits(mean: float, n: float, low: float, high: float, level: float) -
 
 
 def system_means(
-    f: Rows, z: Rows, target: str = "new", level: float = 0.95, groups: Sequence[int] | None = None
+    f: Rows,
+    z: Rows,
+    target: str = "new",
+    level: float = 0.95,
+    groups: Sequence[int] | None = None,
+    own_spread: bool = False,
 ) -> list[dict[str, Any]]:
-    """Of each system its mean, limits, and the same of ratings alone; each system has two ratings or more."""
+    """Of each system its mean, limits, and the same of ratings alone; each system has two ratings or more.
+
+    With `own_spread`, where each group has a variance of its own, each system has two ratings or more in each group.
+    """
     groups = groups or [0] * len(f[0])
     size = len(set(groups))
     scored = [_there(row) for row in f]
@@ -126,10 +139,15 @@ def system_means(
     s_e = [sum((z0[s][j] - beta[s] * f0[s][j]) ** 2 for j in f0[s]) / (df[s] - d_r[s]) for s in range(len(f))]
     s_z = [sum(y**2 for y in z0[s].values()) / df[s] for s in range(len(f))]
     s_e, s_z = moderated(s_e, df), moderated(s_z, df)
+    if own_spread:
+        e0 = [{j: z0[s][j] - beta[s] * f0[s][j] for j in f0[s]} for s in range(len(f))]
+        by_e = _own_spreads(e0, groups, [df[s] / (df[s] - d_r[s]) for s in range(len(f))])
+        by_z = _own_spreads(z0, groups, [1.0] * len(f))
     found = []
     for s in range(len(f)):
-        m, human, gap, left, between, chance = len(scored[s]), 0.0, 0.0, 0.0, 0.0, 0.0
+        m, human, gap, v_e, v_z, between, chance, within = len(scored[s]), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         parts = []
+        pieces, human_pieces = [], []
         for h in sorted(set(groups)):
             everything = [j for j in scored[s] if groups[j] == h]
             some = [j for j in rated[s] if groups[j] == h]
@@ -138,24 +156,119 @@ def system_means(
             parts.append((share, z_bar))
             human += share * z_bar
             gap += share * (_mean([f[s][j] for j in everything]) - _mean([f[s][j] for j in some]))
-            left += share**2 * (1 / len(some) - 1 / len(everything))
-            chance += share * (1 - share) * s_z[s] / len(some)
+            left = share**2 * (1 / len(some) - 1 / len(everything))
+            of_e, df_e = by_e[h][s] if own_spread else (s_e[s], 1.0)
+            of_z, df_z = by_z[h][s] if own_spread else (s_z[s], 1.0)
+            chance += share * (1 - share) * of_z / len(some)
+            v_e, v_z, within = v_e + left * of_e, v_z + left * of_z, within + share * of_z
+            beyond = share * of_z / m if target == "new" else 0.0
+            pieces.append((left * of_e + beyond, min(df_e, df_z)))
+            human_pieces.append((left * of_z + beyond, df_z))
         between = sum(share * (z_bar - human) ** 2 for share, z_bar in parts)
-        extra = (s_z[s] + max(0.0, between - chance)) / m if target == "new" else 0.0
-        v, v_human = left * s_e[s] + v_beta[s] * gap**2 + extra, left * s_z[s] + extra
+        extra = (within + max(0.0, between - chance)) / m if target == "new" else 0.0
+        v, v_human = v_e + v_beta[s] * gap**2 + extra, v_z + extra
         mean = human + beta[s] * gap
-        half = stats.t.ppf(0.5 + level / 2, df[s] - d_q[s]) * math.sqrt(v)
-        half_human = stats.t.ppf(0.5 + level / 2, df[s]) * math.sqrt(v_human)
+        mean_df, human_df = df[s] - d_q[s], df[s]
+        if own_spread:
+            mean_df = min(df[s], _welch(pieces)) * (df[s] - d_q[s]) / df[s]
+            human_df = min(df[s], _welch(human_pieces))
+        half = stats.t.ppf(0.5 + level / 2, mean_df) * math.sqrt(v)
+        half_human = stats.t.ppf(0.5 + level / 2, human_df) * math.sqrt(v_human)
         found.append(
             {
                 **{"mean": mean, "ci_low": mean - half, "ci_high": mean + half, "standard_error": math.sqrt(v)},
                 **{"human_mean": human, "human_ci_low": human - half_human, "human_ci_high": human + half_human},
-                **{"n_rated": n[s], "n_inputs": m, "df": df[s] - d_q[s]},
+                **{"n_rated": n[s], "n_inputs": m, "df": mean_df},
                 "n_effective": n[s] if v == v_human == 0 else n[s] * v_human / v,
                 "weight": beta[s] * (m - n[s]) / m,
             }
         )
     return found
+
+
+def _own_spreads(
+    rest: list[dict[int, float]], groups: Sequence[int], factors: list[float]
+) -> dict[int, list[tuple[float, float]]]:
+    """Of each group, for each system, the variance of its residuals and its degrees of freedom."""
+    found = {}
+    for h in sorted(set(groups)):
+        df = [float(sum(groups[j] == h for j in each) - 1) for each in rest]
+        own = [
+            factor * sum(value**2 for j, value in each.items() if groups[j] == h) / d
+            for each, d, factor in zip(rest, df, factors, strict=True)
+        ]
+        drawn_up, d0 = moderated_by(own, df)
+        found[h] = [(v, d + d0) for v, d in zip(drawn_up, df, strict=True)]
+    return found
+
+
+def _welch(pieces: list[tuple[float, float]]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances."""
+    return sum(v for v, _ in pieces) ** 2 / sum(v**2 / d for v, d in pieces)
+
+
+def drawn_difference(
+    f: Rows, z: Rows, a: int, c: int, groups: Sequence[int], own_spread: bool, target: str = "new", level: float = 0.95
+) -> dict[str, float]:
+    """The difference of systems a and c, of inputs drawn from groups; the same inputs are rated for all systems."""
+    m, everyone, size = len(f[0]), range(len(f)), len(set(groups))
+    rated = _there(z[0])
+    n = len(rated)
+    f0 = [_centred(row, rated, groups) for row in f]
+    z0 = [_centred(row, rated, groups) for row in z]
+    f0, z0 = (
+        [{j: each[j] - _mean([other[j] for other in all_of]) for j in each} for each in all_of] for all_of in (f0, z0)
+    )
+    b, v_b, kappa = shared_slope(f0, z0, (len(f) - 1) * (n - size) - 1)
+    pairs = list(combinations(everyone, 2))
+
+    def spreads(i: int, k: int) -> tuple[dict[int, tuple[float, float]], float]:
+        fd, zd = ([x - y for x, y in zip(each[i], each[k], strict=True)] for each in (f, z))
+        fc, zc = _centred(fd, rated, groups), _centred(zd, rated, groups)
+        left = sum((zc[j] - b * fc[j]) ** 2 for j in rated) / (n - size)
+        d = min(1.0, v_b * sum(fc[j] ** 2 for j in rated) / left)
+        found = {}
+        for h in sorted(set(groups)):
+            at = [j for j in rated if groups[j] == h or not own_spread]
+            df = len(at) - 1 if own_spread else n - size
+            e2 = sum((zc[j] - kappa * b * fc[j]) ** 2 for j in at) / df * (n - size) / (n - size - kappa * d)
+            found[h] = e2, sum(zc[j] ** 2 for j in at) / df
+        return found, d
+
+    of_all = {pair: spreads(*pair)[0] for pair in pairs}
+    own, d = spreads(a, c)
+    fd, zd = ([x - y for x, y in zip(each[a], each[c], strict=True)] for each in (f, z))
+    value = gap = variance = chance = 0.0
+    parts, pieces = [], []
+    for h in sorted(set(groups)):
+        everything = [j for j in range(m) if groups[j] == h]
+        some = [j for j in rated if groups[j] == h]
+        share, df = len(everything) / m, len(some) - 1.0
+        e2, z2 = own[h]
+        if len(pairs) >= 3:
+            common = [_mean([each[h][at] for each in of_all.values()]) for at in (0, 1)]
+            e2, z2 = ((df * x + y) / (df + 1) for x, y in zip((e2, z2), common, strict=True))
+            df += 1
+        middle = _mean([zd[j] for j in some])
+        parts.append((share, middle))
+        value += share * middle
+        gap += share * (_mean([fd[j] for j in everything]) - _mean([fd[j] for j in some]))
+        left = share**2 * (1 / len(some) - 1 / len(everything)) * e2
+        beyond = share * z2 / m if target == "new" else 0.0
+        variance += left + beyond
+        chance += share * (1 - share) * z2 / len(some)
+        pieces.append((left + beyond, df))
+    if target == "new":
+        variance += max(0.0, sum(share * (middle - value) ** 2 for share, middle in parts) - chance) / m
+    error = math.sqrt(variance + kappa * v_b * gap**2)
+    freedom = min(n - size, _welch(pieces)) if own_spread else n - size
+    freedom *= (n - size - d * (kappa > 0)) / (n - size)
+    value += kappa * b * gap
+    half = stats.t.ppf(0.5 + level / 2, freedom) * error
+    return {
+        **{"difference": value, "standard_error": error, "df": freedom, "statistic": value / error},
+        **{"ci_low": value - half, "ci_high": value + half, "n_inputs": n},
+    }
 
 
 def _variance(values: Sequence[float], df: float) -> float:

@@ -64,6 +64,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
             ["method"],
             ["other"],
             ["k"],
+            ["n"],
             ["rating"],
             ["variable"],
             ["task"],

@@ -35,7 +35,7 @@ OF_SCORES = {
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
     *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
-    "confusion",
+    *("confusion", "drift"),
 }
 OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
@@ -271,7 +271,7 @@ def test_a_picture_must_be_named(demo):
 
 # --- Questions of the wrong thing ---
 
-ARGUMENTS = {"top_k": (3,), "to_mtme": ("folder", "set", "en-de"), "equivalence": ("human",)}
+ARGUMENTS = {"top_k": (3,), "to_mtme": ("folder", "set", "en-de"), "equivalence": ("human",), "drift": ("judge",)}
 
 
 @for_each("name", sorted((OF_SCORES | OF_RATINGS) - OF_RESULTS))

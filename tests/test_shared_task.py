@@ -108,9 +108,9 @@ def test_add_metric_reads_a_score_file(wmt24):
         ("A 1\n", {}, r"NEW.seg.score has 1 scores of system 'A', expected 12"),
         ("Claude x\n", {}, r"NEW.seg.score, line 1: a score must be a number or None, got 'x'"),
         ("", {}, "NEW.seg.score holds no scores"),
-        ("Z 1\n" * 12, {}, "no row is of an output of the scores"),
-        ("Claude 1\n" * 12, {"on": "system"}, "on='system' names columns, and NEW.seg.score has none"),
-        ("Claude 1\n" * 12, {"metric": "x"}, "metric='x' names columns, and NEW.seg.score has none"),
+        ("Z 1\n" * 12, {}, "no row matches an output"),
+        ("Claude 1\n" * 12, {"on": "system"}, "on='system' names columns, but NEW.seg.score has no columns"),
+        ("Claude 1\n" * 12, {"metric": "x"}, "metric='x' names columns, but NEW.seg.score has no columns"),
     ],
 )
 def test_score_files_that_add_metric_refuses(wmt24, text, keywords, message):
@@ -167,7 +167,7 @@ def test_what_is_refused(wmt24):
     with pytest.raises(ValueError, match="the folder .* has no .score file"):
         xsumstat.shared_task(root, root / "documents")
     (above / "en-de.BLEU.seg.score").write_text(task_folders.lines({"Claude": [1.0] * 12}))
-    with pytest.raises(ValueError, match="base names of the metrics of en-de has 1 label.* more than once: 'BLEU'"):
+    with pytest.raises(ValueError, match="base names of the metrics of en-de repeats 'BLEU'"):
         xsumstat.shared_task(root, above / "en-de.BLEU.seg.score", n_resamples=9)
     mine, _ = task_folders.make(above, "mytask", {"en-de": ("refA",)}, files=False)
     with pytest.raises(ValueError, match="the folder 'mytask' is not named after one of .*rules='wmt24'"):
@@ -326,3 +326,39 @@ def test_a_table_with_a_further_metric_and_its_results_as_tsv(capsys, demo, tmp_
     row = read["correlations"].set_index("metric").loc["judge"]
     assert row.correlation == pytest.approx(np.corrcoef(*r)[0, 1], abs=1e-12)
     assert len(read["scores"]) == 360 and {"metric", "other_metric", "pvalue"} <= set(read["tests"])
+
+
+# --- primary submissions ---
+
+
+def test_primary_submissions_are_marked_and_chosen(capsys, wmt24):
+    root, told, own, files = wmt24
+    for pair, standard in task_folders.STANDARD.items():
+        scores = told[pair][f"BLEU-{standard}"]
+        for name in (f"XCOMET-QE_v2-{standard}", f"MEE4-{standard}"):
+            task_folders.write(root / f"metric-scores/{pair}/{name}.seg.score", task_folders.lines(scores))
+    ds = xsumstat.read_mtme(root.parent, "wmt24", "en-es")
+    want = {"mqm": "", "BLEU-refA": "baseline", "XCOMET-refA": "primary", "MEE4-refA": "primary"}
+    marked = ds.submission.to_series().to_dict()
+    assert want.items() <= marked.items() and marked["XCOMET-QE_v2-refA"] == "contrastive"
+    every = xsumstat.shared_task(root, files, n_resamples=9)
+    chosen = xsumstat.shared_task(root, files, primary=True, n_resamples=9)
+    assert set(every.table.metric.values) - set(chosen.table.metric.values) == {"XCOMET-QE_v2"}
+    assert chosen.submissions()["NEW"] == "new" and "primary=True" in chosen.code
+    shown = dict(zip(every.ranking()["metric"], every.ranking()["submission"], strict=True))
+    assert (shown["NEW"], shown["BLEU"], shown["XCOMET-QE_v2"]) == ("new", "baseline", "contrastive")
+    status, out, _ = run(capsys, root, "--primary", "--n-resamples", 9)
+    assert status == 0 and "XCOMET-QE_v2" not in out and "MEE4" in out
+
+
+def test_primary_needs_to_know_them(capsys, wmt24):
+    root, *_ = wmt24
+    ds = xsumstat.read_mtme(root.parent, "wmt24", "en-es").drop_vars("submission")
+    with pytest.raises(ValueError, match=r"primary=True needs the coordinate submission\(metric\), which en-es lacks"):
+        xsumstat.wmt_tasks({"en-es": ds}, primary=True)
+    labels = ["" if each == "mqm" else "contrastive" if "BLEU" in each else "primary" for each in ds.metric.values]
+    tasks = xsumstat.wmt_tasks({"en-es": ds.assign_coords(submission=("metric", labels))}, primary=True)
+    assert tasks["en-es sys spa"]["ds"].metric.values.tolist() == ["mqm", "COMET-22", "CometKiwi", "XCOMET"]
+    root.rename(root.with_name("copy"))
+    status, _, said = run(capsys, root.with_name("copy"), "--rules", "wmt24", "--primary", "--reference", "refA")
+    assert status == 2 and "--primary needs the coordinate" in said

@@ -454,6 +454,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `plan`: widths of intervals or power of tests over numbers of inputs and systems, or costs."""
 
+    @_of("plots.drift")
+    def drift(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Any] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed."""
+
     @_of("plots.preferences")
     def strengths(
         self,
@@ -962,6 +974,22 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Test whether a judge may replace a human rater (alternative annotator test)."""
 
+    @_of("analyses.drift")
+    def drift(
+        self,
+        anchor: Dataset | Hashable,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        margin: float = 0.05,
+        level: str = "global",
+        coefficient: str | Callable = "pearson",
+        alpha: float = 0.05,
+        undefined: str = "drop",
+        progress: bool | None = None,
+    ) -> Dataset:
+        """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
+
     @_of("analyses.judges")
     def human_ceiling(
         self,
@@ -1031,17 +1059,25 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Rank systems by pairwise choices of human raters, judges or both together."""
 
-    @_of("analyses.inputs")
+    @_of("io.rating_sheets")
     def sample_inputs(
         self,
+        n: int | None = None,
         *,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
-        n_means: int = 5,
-        n_spreads: int = 4,
-        n_each: int = 1,
+        strata: str | None = None,
+        n_strata: int | None = None,
+        allocation: str | None = None,
+        unsure: str | None = None,
+        path: str | PathLike[str] | None = None,
+        column: str | Sequence[str] = "human",
+        texts: DataFrame | None = None,
+        n_means: int | None = None,
+        n_spreads: int | None = None,
+        n_each: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> Dataset:
-        """Choose inputs for raters: easy and hard, with small and large differences."""
+        """Draw inputs for people to rate, and write the file that they fill."""
 
     @_of("analyses.scoring_range")
     def scoring_range(

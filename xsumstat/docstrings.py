@@ -35,7 +35,7 @@ ENTRIES = {
         coefficient : str or callable, default "pearson"
             "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq", "tau_eq",
             "kendall_like", "spa", "pdp"; on the human scale "accuracy", "kappa", "mcc", "f1", "sensitivity",
-            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. See "Which interval, which test?".
+            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. Documentation: "Coefficients".
     """,
     "average": """
         average : bool, default True
@@ -47,13 +47,11 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of systems or inputs that belong together, e.g. "document", or one of each. They are drawn as
-            one.
+            Coordinate of systems or inputs to draw and leave out together, e.g. "document"; or one of each.
     """,
     "given": """
         given : str, DataArray or list of these, optional
-            Covariates to hold constant, e.g. "length": a metric, coordinate, variable or DataArray. Gives partial
-            "pearson", "spearman" or "kendall".
+            Covariates to hold constant, e.g. "length": metrics, coordinates, variables or DataArrays (partial r, ρ, τ).
     """,
     "positive": """
         positive : number, str or list of these, optional
@@ -158,7 +156,7 @@ ENTRIES = {
         swap : {"scores", "decisions"}, optional
             For "acc_eq" and "tau_eq": swap scores, or decisions which of two outputs is better. Default: all decisions
             of a group together (input and within_system level) unless `resample` or `crossed` is given; else "scores".
-            ``swap="decisions"`` alone swaps each by itself, as WMT does; that test is liberal.
+            ``swap="decisions"`` alone swaps each separately, as WMT does; that test is liberal.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -388,17 +386,22 @@ ENTRIES = {
 
 # Entries that several functions list one after another, by the name that stands for all of them.
 RUNS = {
-    name: tuple(entries.split())
-    for name, entries in {
-        "pairs": "gold metric.rows other.columns level coefficient",
-        "options": "by cluster given positive threshold calibrate_on pool missing undefined",
-        "intervals": (
-            "method.ci interval resample.ci n_resamples confidence_level missing undefined rng keep_samples progress"
-        ),
-        "bands": "method.bands n_resamples.draws confidence_level rng progress",
-        "range": "above between baseline top metrics keep unit",
-        "judges": "adjust.raters confidence_level cluster.prompts",
-    }.items()
+    "pairs": "gold metric.rows other.columns level coefficient",
+    "options": "by cluster given positive threshold calibrate_on pool missing undefined",
+    "intervals": (
+        "method.ci interval resample.ci n_resamples confidence_level missing undefined rng keep_samples progress"
+    ),
+    "bands": "method.bands n_resamples.draws confidence_level rng progress",
+    "range": "above between baseline top metrics keep unit",
+    "judges": "adjust.raters confidence_level cluster.prompts",
+    "question": "gold metric level coefficient",
+    "tests": "alternative adjust within",
+    "samples": "rng keep_samples.pairs progress",
+    "versions": (
+        "along.versions base metric other.instead method.equivalence "
+        "level coefficient resample.ci alpha.equivalence adjust.formula within"
+    ),
+    "resamples": "n_resamples missing undefined rng progress",
 }
 
 
@@ -415,7 +418,7 @@ def whole(text: str | None) -> str | None:
 
 
 def _entries(name: str) -> str:
-    return "\n".join(inspect.cleandoc(ENTRIES[each]) for each in RUNS.get(name, (name,)))
+    return "\n".join(inspect.cleandoc(ENTRIES[each]) for each in RUNS.get(name, name).split())
 
 
 def without(text: str | None, name: str) -> str | None:

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, scope, wording
+from xsumstat.dataset import drawn, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 from xsumstat.types import FloatArray
 
@@ -336,7 +336,7 @@ def system_means(result: xr.Dataset) -> list[str]:
             f"For {alone:,} of {len(there):,} systems the ratings are too few, and {result.attrs.get('helped_by')} "
             f"is not used."
         )
-    return said
+    return [*said, *filter(None, [drawn.sentence(result.attrs)])]
 
 
 def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:

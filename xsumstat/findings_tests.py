@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust
-from xsumstat.dataset import results, scope, wording
+from xsumstat.dataset import drawn, results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.findings import chance, coefficient, gold, labels, undefined
 from xsumstat.types import FloatArray
@@ -351,7 +351,8 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
     if len(named) > _MOST_BEST or not best:
         return [f"{said}{helped} ({_level(result)}).", *_beside_means(result)]
-    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)}).", *_beside_means(result)]
+    closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
+    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)}).", *closing]
 
 
 def _beside_means(result: xr.Dataset) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, drift, judge_report, report_data
-from xsumstat.analyses import adjust
+from xsumstat import _validate, findings_drift, judge_report, report_data
+from xsumstat.analyses import drift
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import value_checks, wording
 
@@ -77,9 +77,8 @@ def check(
     try:
         with value_checks.held():
             if required.of == "drift":
-                anchored = None if anchor is None else drift.Anchored.of(ds, anchor, gold, metric)
                 level, coefficient = report_data.usual_measure(ds, level, coefficient)
-                each = _drifts(anchored, required, alpha, level=level, coefficient=coefficient)
+                each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
             elif required.of == "alt_test":
                 each = _may_replace(asked, alpha)
             elif required.of == "bias":
@@ -90,7 +89,7 @@ def check(
         each = [(UNKNOWN, str(error))]
     statuses = {status for status, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
-    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line for _, line in each)}")
+    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line.rstrip('.') for _, line in each)}")
 
 
 def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
@@ -154,38 +153,19 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
 
 
 def _drifts(
-    anchored: drift.Anchored | None, required: Requirement, alpha: float, **measure: Any
+    asked: judge_report.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
 ) -> list[tuple[int, str]]:
     """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
-    if anchored is None or required.bound is None:
+    if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
+    found = drift.drift(asked.ds, anchor, asked.people.values, metric=asked.judges, margin=required.bound, **how)
+    score = asked.ds["score"]
     each = []
-    for label in anchored.judges:
-        found = anchored.agreement(label, required.bound, alpha=alpha, **measure)
-        change, low, high, p = (float(found[name]) for name in ("difference", "ci_low", "ci_high", "pvalue"))
-        status = UNKNOWN if math.isnan(p) else MET if bool(found["equivalent"]) else NOT_MET
-        how = f"{measure['coefficient']}, {measure['level']} level, {found.attrs['scope']}"
-        told = [f"agreement changed by {wording.estimate(change, low, high)} ({how})"]
-        n = int(anchored.changes(label).notnull().sum())
-        flips = wording.estimate(*anchored.flips(label, 1 - alpha))
-        told.append(f"share of scores that changed {flips}, on {n:,} of {anchored.n_new:,} outputs")
-        told += _shifted(anchored, label, alpha)
-        each.append((status, f"{wording.name(label)}: {', '.join(told)}"))
+    for label in asked.judges:
+        one = found.sel(metric=[label])
+        undecided = math.isnan(float(one["pvalue"][0]))
+        status = UNKNOWN if undecided else MET if bool(one["equivalent"][0]) else NOT_MET
+        n, of = int(one["n_outputs"][0]), int(score.sel(metric=label).notnull().sum())
+        told = " ".join(findings_drift.drift(one))
+        each.append((status, f"On {n:,} of {of:,} outputs that {wording.name(label)} scored: {told}"))
     return each
-
-
-def _shifted(anchored: drift.Anchored, label: Any, alpha: float) -> list[str]:
-    """Systems with a significantly changed mean, and pairs that changed differently."""
-    said = []
-    shifts = anchored.shifts(label, alpha)
-    p = adjust.decisive(shifts).values
-    for at in [int(at) for at in (p <= alpha).nonzero()[0]]:
-        one = shifts.isel(system_label=at)
-        value, low, high = (float(one[name]) for name in ("difference", "ci_low", "ci_high"))
-        system = wording.name(one["system_label"].item())
-        said.append(f"mean of {system} changed by {wording.estimate(value, low, high)}")
-    if len(p) > 1:
-        pairs = anchored.interaction(label, alpha)
-        n, of = int(pairs["n_significant"]), int(pairs["n_tests"])
-        said.append(f"shifts differ significantly in {n:,} of {of:,} pairs of systems")
-    return said

@@ -97,6 +97,9 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "drift": words_of(
+        "judge_drift anchor anchored compare_versions version_change versions changed model_update regression_test"
+    ),
     "repeatability": words_of(
         "repeat repeated repeats runs reruns rerun run_variance self_consistency test_retest intra_rater stability",
         "intrarater reproducibility determinism nondeterminism self_agreement",
@@ -164,6 +167,7 @@ METHODS: Words = {
     ),
     "rank_tasks": words_of("tasks metrics_task rank_many multi_task"),
     "shared_task": words_of("metrics_shared_task run_task run_shared_task evaluate_metric rank_folder"),
+    "wmt_info": words_of("meta_info metainfo wmt_meta_info wmt_data outliers"),
     "wmt_tasks": words_of("wmt wmt24 wmt23 wmt22 wmt25 wmt_presets task_set presets"),
     "to_scores": words_of(
         "read_csv from_csv from_frame from_dataframe from_pandas read_frame to_dataset to_xarray melt to_ds from_df",

@@ -14,7 +14,7 @@ from xsumstat import _validate, extras
 from xsumstat.catalogue import ANALYSES
 from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import calibrated, wording
+from xsumstat.dataset import calibrated, drawn, wording
 from xsumstat.io import paper_tables
 
 # What was done, by analysis and its special kinds.
@@ -155,7 +155,8 @@ def _aim(result: xr.Dataset) -> str:
     filled["whether"], filled["others"] = _whether(result), _others(result)
     ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
-    filled["slopes"] += "" if strata is None else f", within strata of {_text(strata)}"
+    if strata is not None:
+        filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
@@ -165,7 +166,7 @@ def _aim(result: xr.Dataset) -> str:
         aim = aim.replace(", with confidence intervals", "")
     if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
         aim = f"{aim.partition(';')[0]}."
-    return aim.format_map(_Filled(filled)).replace(" ,", ",")
+    return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
 
 
 def _of_calibration(result: xr.Dataset) -> str:

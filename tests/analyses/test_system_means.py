@@ -124,8 +124,8 @@ def test_strata_with_too_few_ratings_are_named_with_the_way_out(lazy):
         result = ds.meta.system_means(metric="judge", strata="bin").compute()
     way_out = "(rate two or more inputs of each group, or give groups that are alike one name)"
     assert [str(each.message) for each in said] == [
-        f"strata='bin': no rating in a group, and so no mean {way_out}, for group/system 'hard/s1'",
-        f"strata='bin': 1 rating in a group, and no spread of its own {way_out}, for group/system 'fair/s2'",
+        f"strata='bin': no rating in a group, so no mean {way_out}, for group/system 'hard/s1'",
+        f"strata='bin': 1 rating in a group, so no spread in it {way_out}, for group/system 'fair/s2'",
     ]
     assert np.isnan(result["mean"]).values.tolist() == [False, True, False]
     joined = ds.assign_coords(bin=ds.bin.where(ds.bin != "hard", "fair"))
@@ -293,7 +293,7 @@ def test_few_ratings_stand_alone(rated):
 def test_a_system_without_ratings_has_no_mean():
     ds = scores(3, 30, 10, seed=15)
     ds["human"][2] = NAN
-    with pytest.warns(UserWarning, match="no rating, and so no mean, for 's2'"):
+    with pytest.warns(UserWarning, match="no rating, so no mean, for 's2'"):
         result = ds.meta.system_means(metric="judge")
     assert result["mean"].isnull().values.tolist() == [False, False, True]
     two = ds.isel(system=slice(0, 2))

@@ -27,6 +27,7 @@ FACE = (
         "conclusions",
         "findings",
         "findings_outputs",
+        "findings_drift",
         "findings_groups",
         "findings_judges",
         "findings_plans",
@@ -36,7 +37,6 @@ FACE = (
         "offers",
     ),
     *(
-        "drift",
         "gate",
         "options",
         "overview",

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from preference_cases import preferences  # noqa: E402
+from versions_of_a_judge import versions  # noqa: E402
 
 
 def of(module):
@@ -34,6 +35,12 @@ def scores(seed=0, metrics=4, systems=8, inputs=6, *, ties=False, gaps=0.0):
         "input": [f"i{at}" for at in range(inputs)],
     }
     return xr.Dataset({"score": (("metric", "system", "input"), values)}, labels)
+
+
+def drifted(**settings):
+    """What changed between two versions of a judge, of which the new one favours a system."""
+    new, old = versions(noise=1.0, shift=(0.7,), prompts=30)
+    return new.meta.drift(old, **settings)
 
 
 def passed(data):

@@ -1,4 +1,4 @@
-"""Analytic tests of two correlations with the same gold: `corr_test`."""
+"""Tests by a formula whether two correlations with the human scores are equal: `corr_test`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ def corr_test(
 ) -> xr.Dataset:
     """Test by a formula whether two metrics correlate equally with human scores.
 
-    ``ds.meta.corr_test("human", method="williams")`` tests all pairs at system level. Nothing is resampled.
-
     Parameters
     ----------
     {ds}
@@ -59,8 +57,7 @@ def corr_test(
     -------
     Dataset
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN on the diagonal, and for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon"
-        ``n_undefined``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``.
 
     Warns
     -----
@@ -71,15 +68,13 @@ def corr_test(
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
-    inputs like these. The formulas assume jointly normal scores and Pearson's r. They suit system level: at input level
-    use `compare_metrics`, and at global level outputs are not independent, so the test is very liberal. "wilcoxon"
-    assumes symmetric differences. Formulas: documentation, "How intervals and tests are computed"; sizes:
-    "Calibration".
+    inputs like these. The formulas assume jointly normal scores and Pearson's r. Use them at system level only: at
+    global level they are very liberal. "wilcoxon" assumes symmetric differences. Formulas: documentation, "How
+    intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Williams (1959). Graham & Baldwin (2014). Steiger (1980). Meng, Rosenthal & Rubin (1992). Zou (2007). Wilcoxon
-    (1945). Deutsch, Dror & Roth (2021), §4.1.
+    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
     Examples
     --------
@@ -178,7 +173,6 @@ def _signed_ranks(
 
 
 def _ranks_of(differences: FloatArray, alternative: str) -> tuple[float, float, float]:
-    """The sum of signed ranks and the two p-values: 0, 1 and 1 where no difference is other than 0."""
     if not len(differences):
         return np.nan, np.nan, np.nan
     ranks, tied = signed_ranks.ranked(differences[None], np.array([TOLERANCE]))

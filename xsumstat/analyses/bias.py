@@ -81,8 +81,7 @@ def bias(
     joint : bool, default False
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
-        For "regression": reliabilities of the human scores for which to show the corrected slope. Default .5, .6, ...
-        1.
+        For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
     {along.raters}
     {resample.auto}
         A group of a single system needs "input".
@@ -96,20 +95,18 @@ def bias(
     Dataset
         On (metric, covariate, ...): ``slope`` (in SDs of the metric for one SD of the covariate, or for a group),
         ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``; ``is_group(covariate)``. "corrected" adds
-        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue`` (metric, covariate,
-        reliability, ...).
+        ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue``, also on reliability.
 
     Notes
     -----
     Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
-    covariate. `resample` sets the scope. With noisy z, "regression" leaves to c what c shares with quality, so an
-    unbiased metric can seem biased: prefer "corrected", or read ``corrected_slope``. "corrected" limits are infinite if
-    noise explains all of z. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    covariate. `resample` sets the scope. With noisy z, "regression" makes unbiased metrics seem biased if c shares
+    variance with quality: prefer "corrected", or read ``corrected_slope``. Formulas: documentation, "How intervals and
+    tests are computed"; sizes: "Calibration".
 
     References
     ----------
-    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron, Gelbach & Miller
-    (2011). Lord (1967).
+    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
 
     Examples
     --------
@@ -167,7 +164,6 @@ class _Asked:
 def _level(
     ds: xr.Dataset, gold: Any, given: Sequence[covariates.Covariate], level: str, method: str
 ) -> tuple[str, str | None]:
-    """The level that "auto" stands for, and why it is not the systems' means."""
     if level != AUTO:
         return level, None
     score = schema.checked_scores(ds)
@@ -205,7 +201,6 @@ def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
 
 
 def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bool]:
-    """The method that "auto" stands for, and whether the gold is the ratings of several raters, taken together."""
     score = schema.checked_scores(ds)
     human, name, _ = schema.find_gold(ds, score, gold)
     _validate.column("along", along)

@@ -1,4 +1,4 @@
-"""A judge's scores on people's scale, each output mapped by the ratings of other inputs: `calibrate`."""
+"""A judge's scores on the human scale, each output mapped by ratings of other inputs: `calibrate`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import calibrated, checks, facts, leakage, results
+from xsumstat.dataset import calibrated, checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.calibration import METHODS, Calibration, of_folds
@@ -45,9 +45,9 @@ def calibrate(
         The judges. Default: all metrics that are neither human nor calibrated.
     method : {"isotonic", "linear", "quantile"}, default "isotonic"
         "isotonic" fits a rising step function, "linear" a rising line; both draw uncertain scores towards the mean.
-        "quantile" gives the scores the distribution of single ratings, so grades stay as frequent as raters give them.
+        "quantile" gives scores the distribution of single ratings.
     folds : int, default 5
-        Number of random groups of inputs. The map of each group is fitted to all other groups.
+        Number of random groups of inputs. The map of each is fitted to all others.
     grades : bool or list of numbers, optional
         Round to these values, or with True to the values that raters gave.
     {along.raters}
@@ -59,21 +59,10 @@ def calibrate(
         `ds` with a metric "... (calibrated)" for each judge, ``calibrated(metric)`` (how it was made) and
         ``calibration_fold(input)``. Human scores that `ds` does not hold are added as ``calibration_gold``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, method or grade, too many folds, and a fold without rated outputs outside it.
-
-    Warns
-    -----
-    UserWarning
-        If fewer than 30 outputs are rated, or human scores name outputs that `ds` does not hold.
-
     Notes
     -----
     No output is mapped by a rating of its own input. `ci` and `compare_metrics` refit the calibration in each
     leave-out; bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
-    Metrics whose ``higher_is_better`` is False are reversed; scores between fitted ones are interpolated.
 
     References
     ----------
@@ -90,6 +79,7 @@ def calibrate(
     if calibrated.NAME in score.dims:
         raise ValueError(f"the further dim {calibrated.NAME!r} has the name of a coordinate that this makes; rename it")
     human, name, own = schema.find_gold(ds, score, gold)
+    drawn.warn_ignored(ds, human)
     if _validate.text("along", along) != "rater" and along not in human.dims:
         raise ValueError(f"along={along!r} is no dim of the gold, which has {_validate.listing(human.dims)}")
     _validate.choice("method", method, METHODS)
@@ -147,7 +137,6 @@ def _sign(human: xr.DataArray) -> int:
 
 
 def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.DataArray:
-    """Human scores (..., system, input) on the systems and inputs of the scores, NaN where there are none."""
     human = schema.as_gold(human, score, "input")
     places: dict[str, Any] = {}
     for dim in facts.CELLS:

@@ -63,7 +63,7 @@ def _share(counted: FloatArray, pairs: FloatArray, by_group: bool) -> FloatArray
 
 
 def warn_few(share: xr.DataArray, record: Coefficient) -> None:
-    """Say of which metrics few pairs count."""
+    """Name the metrics for which few pairs count."""
     few = share < _FEW
     if few.any():
         shown = f"{100 * float(share.where(few).min()):.2g} %"

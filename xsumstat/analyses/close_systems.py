@@ -57,8 +57,6 @@ def close_corr(
 ) -> xr.Dataset:
     """Correlation over the pairs of systems that a metric scores close.
 
-    ``ds.meta.close_corr("human")`` shows, with intervals, whether a metric orders systems that it hardly separates.
-
     Parameters
     ----------
     {ds}
@@ -170,21 +168,17 @@ class _Ready:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs."""
         return self.z.shape[0], self.z.shape[1]
 
 
 @dataclass(frozen=True)
 class _Close(Job[_Ready]):
-    """The correlation of one metric over the pairs of systems within each gap."""
-
     targets: list[tuple[float, float]]
     unit: str
     measure: Measure
     names = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined", "n_pairs", "gap_low", "gap_high")
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> _Ready:
-        """The means, and the limits in scaled scores."""
         arrays.check_finite(x, z)
         power = arrays.exponent(x)
         means = Means.of(arrays.scaled(x), arrays.scaled(z), self.measure.own_cells)
@@ -195,7 +189,6 @@ class _Close(Job[_Ready]):
         return len(ready.low)
 
     def by_gap(self, ready: _Ready, draw: Draw) -> tuple[FloatArray, FloatArray]:
-        """The correlations of some draws, and the numbers of pairs, (gaps, draws)."""
         close = self.measure.coefficient.close
         assert close is not None
         return close(ready.means, ready.low, ready.high, draw.systems, draw.inputs)

@@ -1,4 +1,4 @@
-"""Which labels a judge gives, by the labels that people give: `confusion`."""
+"""Which labels a judge gives, by human label: `confusion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well does each metric agree with people, and with other metrics: `corr` and `metric_corr`."""
+"""How well does each metric agree with human scores, and with other metrics: `corr` and `metric_corr`."""
 
 from __future__ import annotations
 
@@ -60,10 +60,7 @@ def corr(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     {average}
     {by}
     {given}
@@ -80,30 +77,26 @@ def corr(
         On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
-        a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count. `by` adds a dim of that
-        name.
+        a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
     Warns
     -----
     UserWarning
-        For what is left out or undefined, and if a metric that ``kind`` does not call human equals the human scores,
-        one rater or their mean.
+        For what is left out or undefined, and a metric, not called human by ``kind``, that equals human scores.
 
     Notes
     -----
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
     ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
     "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas of all coefficients, their chance values and partial correlations: documentation, "Coefficients"; which to
-    use: "Which interval, which test?".
+    Formulas, chance values and partial correlations: documentation, "Coefficients".
 
     References
     ----------
     Deutsch, Dror & Roth (2021), §2. Bhandari et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship"
     (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2
     ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni &
-    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942), "Partial rank correlation". Kim (2015),
-    "ppcor".
+    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942). Kim (2015).
 
     Examples
     --------
@@ -232,7 +225,6 @@ def _value(estimator: Estimator, r: FloatArray, measure: Measure) -> float:
 
 
 def _n_undefined(r: FloatArray, n: FloatArray) -> IntArray:
-    """How many groups (..., groups) that have cells have no coefficient."""
     return np.asarray((np.isnan(r) & (n > 0)).sum(axis=-1))
 
 
@@ -263,7 +255,6 @@ def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
 
 
 def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Measure) -> dict[str, xr.DataArray]:
-    """Point estimates for every pair of score matrices in `x` and `z`, broadcast by name."""
     level, record = measure.level, measure.coefficient
     groups = [] if average or level not in GROUPS else [GROUPS[level]]
     calibrate = record.calibrate

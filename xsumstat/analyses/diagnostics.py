@@ -1,4 +1,4 @@
-"""What the scores themselves look like: `normality` and `pca`."""
+"""The distribution of the scores themselves: `normality` and `pca`."""
 
 from __future__ import annotations
 
@@ -121,8 +121,7 @@ def pca(
 
     Notes
     -----
-    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary; the farthest
-    point along each component is positive.
+    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary.
 
     References
     ----------

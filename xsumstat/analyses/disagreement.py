@@ -44,7 +44,7 @@ def disagreement(
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        Metrics, all pairs of which are compared. Default: all except ``ds.attrs["gold"]`` and human ones.
+        Metrics to compare in pairs. Default: all except ``ds.attrs["gold"]`` and human ones.
     {n_bins}
     {normalise}
     max_pairs : int, default 5,000,000
@@ -55,15 +55,13 @@ def disagreement(
     -------
     Dataset
         On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
-        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs whose pairs were
-        drawn (not for lazy scores).
+        ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs with drawn pairs.
 
     Notes
     -----
     The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
-    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. The
-    jackknife's limits are ``logit R ± t·√V/(R(1 − R))``. Formulas: documentation, "How intervals and tests are
-    computed".
+    counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. Formulas:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -122,8 +120,6 @@ def improvement_consistency(
 ) -> xr.Dataset:
     """Share of improving outputs that improve by all metrics, by score bin.
 
-    Of the outputs that beat a given one by some metric, this is the share that beats it by all.
-
     Parameters
     ----------
     {ds.outputs}
@@ -139,14 +135,14 @@ def improvement_consistency(
     -------
     Dataset
         On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
-        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs whose outputs were
-        drawn (not for lazy scores).
+        ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs with drawn
+        outputs.
 
     Notes
     -----
-    For an output s of an input, N counts the outputs x with m(x) > m(s) for some metric m, and F those for all metrics.
-    Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for these
-    systems. Formulas: documentation, "How intervals and tests are computed".
+    For an output s of an input, N counts the outputs that score higher than s by some metric, and F those by all
+    metrics. Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for
+    these systems. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -237,7 +233,6 @@ def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
 
 
 def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
-    """Say which metrics never meet, of their pairs of outputs (metrics, metrics, bins)."""
     never = np.argwhere(np.triu(n_pairs.sum(axis=-1) == 0, 1))
     if len(never):
         silent = _validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])

@@ -65,27 +65,11 @@ def equivalence(
     {gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
-        of the base version's correlations with single raters. A DataArray has one margin for each label. A NaN margin
-        gives no verdict.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-        "jackknife" has no "cell".
-    {alpha.equivalence}
-    {adjust.formula}
-    {within}
+        of the base version's correlations with single raters. A DataArray has one margin for each label.
+    {versions}
     rating : str or DataArray, optional
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -167,33 +151,16 @@ def margin_sensitivity(
 ) -> xr.Dataset:
     """Share of comparisons that are equivalent, as the margin grows.
 
-    One set of draws serves every margin.
-
     Parameters
     ----------
     {ds}
     {gold}
     margins : list of float, optional
-        Margins in ascending order, above 0. Default .01, .02, ... .30.
+        Margins in ascending order, above 0. Default .01, .02, ... .30. Each margin is a family of tests.
     by : dim or dims, optional
         Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
-    {along.versions}
-    {base}
-    {metric}
-    {other.instead}
-    {method.equivalence}
-    {level}
-    {coefficient}
-    {resample.ci}
-    {alpha.equivalence}
-    {adjust.formula}
-        Each margin is a family of tests.
-    {within}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {versions}
+    {resamples}
 
     Returns
     -------
@@ -260,8 +227,6 @@ def dominance(
 ) -> xr.Dataset:
     """Probability that one metric agrees better with human scores than another.
 
-    Scores are drawn anew. With `along` the result says whether the order is the same, e.g. in another language.
-
     Parameters
     ----------
     {ds}
@@ -276,11 +241,7 @@ def dominance(
     {level}
     {coefficient}
     {resample.ci}
-    {n_resamples}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {resamples}
 
     Returns
     -------
@@ -341,8 +302,6 @@ def dominance(
 
 @dataclass(frozen=True)
 class _Test:
-    """Method, measure and (1 − 2·alpha) interval of a test of equivalence."""
-
     measure: Measure
     method: str
     interval: BootstrapInterval
@@ -382,7 +341,6 @@ class _Test:
         return cls(measure, method, interval, alpha, draws.progress, resample)
 
     def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
-        """Difference, interval and a p-value for each of the margins (_margin, ...), by pair."""
         if self.method == "jackknife":
             return equivalence_tests.left_out(pairs, self.measure, self.interval, margins, self.progress)
         if self.method != "tost":

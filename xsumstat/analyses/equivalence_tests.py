@@ -26,8 +26,6 @@ from xsumstat.types import TOLERANCE, FloatArray
 
 @dataclass(frozen=True)
 class _Resampled(Bootstrap):
-    """Difference, interval, share of draws above 0, and p-values of equivalence of each pair."""
-
     n_margins: int = 0
 
     @property

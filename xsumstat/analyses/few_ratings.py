@@ -1,21 +1,23 @@
-"""What analyses of few ratings and many scores of a metric share: their scores, and what is said of them."""
+"""What analyses of few ratings and many scores of a metric share: their scores and warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, directions, facts, leakage
+from xsumstat.dataset import checks, directions, drawn, facts, leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
-from xsumstat.types import FloatArray
+from xsumstat.inference.system_means import Strata
+from xsumstat.types import FloatArray, IntArray
 
 # Of more ratings than this share being one value, intervals may be too short.
 ONE_VALUE = 0.6
@@ -58,7 +60,7 @@ class FewRatings:
 
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
-    """Check scores and gold, of which inputs may lack, and find the metrics that help."""
+    """Check scores and human scores of some inputs, and find the metrics that help."""
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
     if metric is None:
@@ -94,7 +96,6 @@ def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
 
 
 def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """Gold on all inputs that the metrics scored: one that it lacks has no rating."""
     if "input" not in gold.indexes or "input" not in score.indexes:
         return gold
     known = gold.indexes["input"]
@@ -140,6 +141,101 @@ def one_value(z: FloatArray) -> FloatArray:
         if len(there):
             found[at] = np.unique(there, return_counts=True)[1].max() / len(there)
     return found
+
+
+# --- Inputs that were drawn ---
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of inputs that ratings were drawn within.
+
+    Attributes
+    ----------
+    strata : Strata
+    names : list of str
+        What the groups are called.
+    argument : str
+        Where they come from, for messages; empty for one group.
+    """
+
+    strata: Strata
+    names: list[str]
+    argument: str = ""
+
+    def attrs(self, ds: xr.Dataset) -> dict[str, Any]:
+        """What attrs of results say of a draw."""
+        there = drawn.PROBABILITY in ds.coords
+        own = {"strata": drawn.STRATUM} if self.argument == drawn.STRATUM else {}
+        return {drawn.HOW: ds.attrs.get(drawn.HOW), **own} if there else own
+
+
+def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) -> tuple[FewRatings, Groups]:
+    """The ratings of the inputs that were drawn, and the groups of inputs that they are a random sample within.
+
+    The groups are those of the coordinate `strata`, else the strata of the Dataset's draw, else one.
+    """
+    draw = drawn.find(ds)
+    own_spread = draw is not None and not draw.is_equal
+    if strata is not None:
+        groups = Groups(*_strata_of(ds, strata, own_spread), f"strata={strata!r}")
+    elif draw is not None and len(draw.names) > 1:
+        codes: IntArray = np.array([draw.names.index(each) for each in draw.strata], dtype=np.int64)
+        groups = Groups(Strata(codes, len(draw.names), own_spread), draw.names, drawn.STRATUM)
+    else:
+        groups = Groups(Strata.none(scores.score.sizes["input"]), [])
+    if draw is None:
+        return scores, groups
+    _check_equal_within(draw, groups)
+    outside = xr.DataArray(~draw.drawn, dims="input")
+    lost = (scores.gold.notnull() & outside).any([dim for dim in scores.gold.dims if dim != "input"])
+    scores.later.make(_warn_not_drawn, lost)
+    return replace(scores, gold=scores.gold.where(~outside)), groups
+
+
+def _strata_of(ds: xr.Dataset, name: str, own_spread: bool) -> tuple[Strata, list[str]]:
+    """The group of each input by a coordinate, and what the groups are called."""
+    with _validate.kept_warnings():
+        _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
+    if None in groups:
+        raise ValueError(
+            f"strata={name!r}: {_validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
+        )
+    codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
+    return Strata(codes, len(labels), own_spread), labels
+
+
+def _check_equal_within(draw: drawn.Draw, groups: Groups) -> None:
+    """Inputs of a group were drawn with one probability; the rounding of a proportional allocation is let through."""
+    for at, name in enumerate(groups.names):
+        each = draw.probability[groups.strata.codes == at]
+        if not drawn.about_equal(each):
+            raise ValueError(
+                f"{groups.argument}: inputs of {name!r} were drawn with probabilities from {each.min():.3g} to "
+                f"{each.max():.3g} ({drawn.PROBABILITY}), so the rated ones are no random sample of it; leave out "
+                f"strata=, which uses the coordinate {drawn.STRATUM!r}"
+            )
+
+
+def _warn_not_drawn(lost: xr.DataArray) -> None:
+    if bool(lost.any()):
+        labels = lost.indexes["input"][lost.values] if "input" in lost.indexes else np.flatnonzero(lost.values)
+        _validate.warn(
+            f"{_validate.counted(len(labels), 'input')} with human scores, but not drawn: "
+            f"{_validate.listing(labels, 3)}; this analysis leaves them out",
+            "not_drawn",
+        )
+
+
+def warn_of_groups(rated_in: xr.DataArray, rated: xr.DataArray, argument: str, what: str) -> None:
+    """Name the groups, of an argument, with too few ratings of a rated system or pair; `rated_in` has dim "_group"."""
+    way_out = "rate two or more inputs of each group, or give groups that are alike one name"
+    for few, said in (
+        (0, f"no rating in a group, so no {what}"),
+        (1, "1 rating in a group, so no spread in it"),
+    ):
+        found = ((rated_in == few) & rated).transpose("_group", ...)
+        checks.warn_where(found, f"{argument}: {said} ({way_out}), for group/system", "few_ratings")
 
 
 # --- What is said ---

@@ -1,4 +1,4 @@
-"""Whether metrics agree with people better in some groups of systems or inputs than in others: `compare_groups`."""
+"""Do metrics agree better with human scores in some groups of systems or inputs: `compare_groups`."""
 
 from __future__ import annotations
 
@@ -83,8 +83,7 @@ def compare_groups(
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
-        Dims of one family of tests. Default: all tests. ``within=("domain", "other_domain")`` corrects each metric
-        alone.
+        Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
     {cluster}
     {given}
     {positive}
@@ -110,11 +109,11 @@ def compare_groups(
 
     Notes
     -----
-    Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups of inputs share their
-    systems (and groups of systems their inputs), so a difference has the variance ``V_1 + V_2 − 2C``, from one
-    jackknife over all groups. A difference need not come from the metric: groups of systems with a narrow range of
-    quality have lower correlations and so, at system level, have groups of few inputs. Formulas: documentation, "How
-    intervals and tests are computed"; sizes and power: "Calibration".
+    Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups share their systems or
+    inputs: a difference has the variance ``V_1 + V_2 − 2C``, from one jackknife over all groups. It need not come from
+    the metric: groups of systems with a narrow range of quality have lower correlations and so, at system level, have
+    groups of few inputs. Formulas: documentation, "How intervals and tests are computed"; sizes and power:
+    "Calibration".
 
     References
     ----------
@@ -164,7 +163,6 @@ def compare_groups(
 
 
 def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, list[str]]:
-    """The groups of the scores, and what they are called; those of which all scores were left out have no places."""
     dim, _, labels = slices.groups_of(ds, "by", by, facts.CELLS)
     if {by, f"other_{by}"} & catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")

@@ -162,7 +162,6 @@ def _of_group(
 
 
 def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple[xr.Dataset, value_checks.Held]:
-    """The answer for all labels, and the warnings that came with it, which groups need not repeat."""
     with value_checks.held() as said:
         try:
             whole, error = each(ds, gold), None
@@ -178,7 +177,6 @@ def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple
 
 
 def _of_named(name: str, found: list[value_checks.Said], told: list[value_checks.Said]) -> list[value_checks.Said]:
-    """What checks say of a group and did not say of all."""
     caveats, reason = value_checks.until_error(found)
     known, _ = value_checks.until_error(told)
     named = [each.of(name) for each in caveats if each not in known]

@@ -1,4 +1,4 @@
-"""How high outputs lie on a metric's scale, and shares in bins of that height, with intervals over inputs; arrays."""
+"""Scores on a metric's scale from 0 to 1, and shares in bins of them, with intervals over inputs; arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are some inputs harder than others, and which should people rate: `input_effect` and `sample_inputs`."""
+"""Are some inputs harder than others: `input_effect`; and inputs of every difficulty for `sample_inputs`."""
 
 from __future__ import annotations
 
@@ -113,60 +113,13 @@ def _half_widths(apart: FloatArray) -> FloatArray:
     return np.asarray(((k - 1) * apart.sum(axis=1) - apart.sum() / 2) / ((k - 1) * (k - 2)))
 
 
-@_validate.public
-def sample_inputs(
-    ds: xr.Dataset,
-    *,
-    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
-    n_means: int = 5,
-    n_spreads: int = 4,
-    n_each: int = 1,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
-) -> xr.Dataset:
-    """Choose inputs for raters: easy and hard, with small and large differences.
+def by_bins(ds: xr.Dataset, metric: Any, n_means: int, n_spreads: int, n_each: int, rng: Any) -> xr.Dataset:
+    """Inputs from bins of mean score, then of spread, by each metric (Bhandari et al. 2020, Algorithm 1).
 
-    Parameters
-    ----------
-    ds : Dataset
-        Automatic scores, float ``score(metric, system, input)``, of all candidate inputs.
-    metric : label, list of labels or bool DataArray, optional
-        Metrics to choose by. Default: all except ``ds.attrs["gold"]`` and those that ``kind`` calls human.
-    n_means : int, default 5
-        Number of bins of the inputs' mean score.
-    n_spreads : int, default 4
-        Number of bins of the standard deviation, within each of those.
-    n_each : int, default 1
-        Inputs to draw from each bin for each metric.
-    {rng}
-
-    Returns
-    -------
-    Dataset
-        `ds` for the metrics · n_means · n_spreads · n_each chosen inputs, with the coordinates ``chosen_for`` (metric),
-        ``mean_bin`` and ``spread_bin`` (from 0).
-
-    Notes
-    -----
-    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used instead; the
-    printed algorithm may draw an input twice.
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.2 and Algorithm 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
-    >>> ds.meta.sample_inputs(metric="judge", n_means=2, n_spreads=2, rng=1).input.values.tolist()
-    ['doc-13', 'doc-20', 'doc-21', 'doc-22']
+    Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used.
     """
-    numbers = [
-        _validate.integer(name, value, 1)
-        for name, value in (("n_means", n_means), ("n_spreads", n_spreads), ("n_each", n_each))
-    ]
     score = schema.prepare_cells(ds, schema.automatic(ds, metric))
-    wanted = score.sizes["metric"] * int(np.prod(numbers))
+    wanted = score.sizes["metric"] * n_means * n_spreads * n_each
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():
         raise ValueError(
@@ -203,7 +156,6 @@ def _bins(values: Any, places: Any, n_means: int, n_spreads: int) -> list[tuple[
 
 
 def _nearest(values: Any, rated: Any, places: list[int], taken: set[int], n: int) -> list[int]:
-    """The n inputs, of those that are free, whose mean is nearest to that of a bin."""
     mean = np.where(rated, np.nanmean(np.where(rated, values, 0.0), axis=0), np.nan)
     centre = mean[places].mean() if places else np.nanmean(mean)
     free = [at for at in np.flatnonzero(rated) if at not in taken]

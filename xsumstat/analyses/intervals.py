@@ -1,4 +1,4 @@
-"""How sure are we of a correlation, or of the difference of two: `ci`."""
+"""How uncertain is a correlation, or the difference of two: `ci`."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def ci(
 
     Notes
     -----
-    `resample` sets the scope: systems like these, or these systems. The jackknife's limits are
-    ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its bias. It needs 4 systems, or ``resample="input"``. It
-    can undercover at input level with up to 16 systems and heavy tails or outliers: try ``interval="studentized"``.
-    Formulas: documentation, "How intervals and tests are computed"; coverage: "Calibration".
+    `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its
+    bias. It needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and heavy
+    tails or outliers: try ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed";
+    coverage: "Calibration".
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""May a judge stand in for a rater: the alternative annotator test, and what raters reach themselves."""
+"""May a judge replace a rater, and how well do raters agree: `alt_test` and `human_ceiling`."""
 
 from __future__ import annotations
 
@@ -66,23 +66,21 @@ def alt_test(
 ) -> xr.Dataset:
     """Test whether a judge may replace a human rater (alternative annotator test).
 
-    ``ds.meta.alt_test("rating", metric="judge")`` compares the judge with each rater, by agreement with the others.
-
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        The judges. Default: all metrics except the human scores.
     {along.raters}
     margin : float, default 0.2
-        How much more often a rater may be the better of the two, 0 to 1. The authors use .2 for experts, .15 for
-        skilled raters and .1 for crowds.
+        How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
+        else.
     alignment : {"rmse", "accuracy"}, default "rmse"
-        Agreement with the other raters: minus the root mean square difference, or the share of equal ratings.
+        Agreement with the other raters: root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
-        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too, and
-        break their ties.
+        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items. The authors advise "wilcoxon" below 30 items; it is very liberal here.
     alpha : float, default 0.05
@@ -94,23 +92,17 @@ def alt_test(
     Returns
     -------
     Dataset
-        On (metric, rater, ...): ``advantage``, the share of items on which the judge is at least as good as the rater,
+        On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
-        ``attrs["calibrated"]`` and ``attrs["other_scale"]`` name judges on another scale; with "raw" these have no
-        verdict.
-
-    Warns
-    -----
-    UserWarning
-        For raters with too few items, a judge that equals a rater or their mean, and a judge on another scale.
+        ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.
 
     Notes
     -----
     Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
     rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
     another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
-    both. Lazy scores are computed. Sizes: documentation, "Calibration".
+    both. Sizes: documentation, "Calibration".
 
     References
     ----------
@@ -337,19 +329,17 @@ def human_ceiling(
 ) -> xr.Dataset:
     """Agreement of raters with each other, and of metrics with the same raters.
 
-    Each rater is correlated with the mean of the other raters, and so is each metric.
-
     Parameters
     ----------
     {ds.ratings}
     {rating}
-    {metric.rows}
+    metric : label, list of labels or bool DataArray, optional
+        Metrics to compare with raters. Default: all except the human scores.
     {along.raters}
     {level}
     {coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
-        "auto" is the jackknife where `ci` uses it, if all metrics and raters scored the same outputs of at least 4
-        systems (within_system: 4 inputs).
+        "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
     {interval.plain}
     {resample.auto}
     {n_resamples}
@@ -372,9 +362,8 @@ def human_ceiling(
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. A metric above the ceiling is as good a yardstick as one rater; it need
-    not see what raters see. "rater" must be the same person throughout; otherwise it is a random rater. Raters without
-    ratings are left out. Formulas: documentation, "How intervals and tests are computed".
+    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. A rater must be
+    the same person throughout. Formulas: documentation, "How intervals and tests are computed".
 
     Examples
     --------
@@ -451,7 +440,6 @@ def _found(
 def _interval_method(
     method: str, measure: Measure, dims: tuple[str, ...], interval: Any, scores: schema.Scores, along: str
 ) -> str:
-    """The method that "auto" stands for; the jackknife sets the same labels of all metrics and raters side by side."""
     if method == "jackknife" and interval is not None:
         raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
     if method == "jackknife" and "cell" in dims:

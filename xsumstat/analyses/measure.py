@@ -60,7 +60,7 @@ def checked_progress(progress: Any) -> bool | None:
 
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:
-    """What is measured, from the keywords; "available" is of system means only."""
+    """What is measured, from the keywords; "available" applies to system means only."""
     level = _validate.choice("level", level, _validate.LEVELS)
     missing = _validate.choice("missing", missing, ("pairwise", "available"))
     undefined = _validate.choice("undefined", undefined, ("drop", "zero"))

@@ -124,8 +124,7 @@ def compare_metrics(
     Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
     inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
     ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
-    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes and power: "Which
-    interval, which test?".
+    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
 
     References
     ----------

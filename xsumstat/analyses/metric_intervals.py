@@ -1,4 +1,4 @@
-"""How sure are we of the correlations of metrics with each other: `metric_ci`."""
+"""How uncertain are the correlations of metrics with each other: `metric_ci`."""
 
 from __future__ import annotations
 
@@ -58,13 +58,12 @@ def metric_ci(
     -------
     Dataset
         On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
-        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci`
-        returns them.
+        ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back``, ``samples``.
 
     Notes
     -----
-    `resample` sets the scope. All pairs see the same draws, unless metrics lack whole systems or inputs. To compare one
-    pair on two ranges of scores use `range_drop`.
+    `resample` sets the scope. All pairs see the same draws. To compare one pair on two ranges of scores use
+    `range_drop`.
 
     Examples
     --------
@@ -125,7 +124,6 @@ def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:
 
 
 def _said_once(before: Sequence[Caveat], of_scores: list[Said], *rows: list[Said]) -> list[Said]:
-    """The same of checks, without what was told `before`; a metric that is constant is no wrong gold."""
     caveats, error = value_checks.until_error(of_scores)
     by_row = []
     unusable = UnusableGoldError.__name__

@@ -81,17 +81,13 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap all scores of a system together, all of an input together, or each by itself ("both", the default).
+        Swap all scores of a system together, all of an input together, or each separately ("both", the default).
     {crossed}
     {swap}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples.swaps}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------
@@ -285,21 +281,15 @@ def boot_test(
 ) -> xr.Dataset:
     """Test by bootstrap whether two metrics correlate equally with human scores.
 
-    ``ds.meta.boot_test("human", level="input")`` tests all pairs.
-
     Parameters
     ----------
     {ds}
     {pairs}
     {resample.auto}
-    {alternative}
-    {adjust}
-    {within}
+    {tests}
     {n_resamples}
     {options}
-    {rng}
-    {keep_samples.pairs}
-    {progress}
+    {samples}
 
     Returns
     -------
@@ -311,8 +301,8 @@ def boot_test(
     -----
     Null hypothesis: both correlations are equal. `resample` sets the scope. Unlike `perm_test` it does not assume
     exchangeable metrics, but it has less power, and is very conservative for metrics that differ only by noise.
-    `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater", with k resamples. Sizes:
-    documentation, "Calibration".
+    `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater". Sizes: documentation,
+    "Calibration".
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Pairs of outputs of each input, looked at by two metrics or by all, on threads or with Dask, to the same bits."""
+"""Counts over pairs of outputs of each input, by two metrics or by all, on threads or with Dask, to the same bits."""
 
 from __future__ import annotations
 
@@ -167,8 +167,6 @@ def _in_turn(job: jobs.OverInputs) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Opposite(AtOnce):
-    """The disagreement of pairs of metrics; a task needs only its own scores."""
-
     targets: tuple[Pair, ...]
     counting: Counting
     bands: Bands
@@ -202,7 +200,6 @@ class _Opposite(AtOnce):
 
 
 def _columns(x: Sequence[FloatArray], within: str) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """Of each input the number, and the scores and heights (metrics, systems) by metrics (systems, inputs)."""
     ends = [extremes(each) for each in x]
     check_finite(*ends)
     for start in range(0, x[0].shape[-1], _INPUTS):
@@ -274,7 +271,6 @@ def _by_metric(data: Any) -> list[Any]:
 
 
 def _pieces(metric: Any, parts: list[slice]) -> list[Any]:
-    """A metric's scores on parts of the inputs; one that is made is made for each of them."""
     if isinstance(metric, tasks.Made):
         return [(metric, at) for at in parts]
     dask = extras.optional("dask", "dask")
@@ -294,12 +290,11 @@ def _ends(metric: Any) -> FloatArray:
 
 
 def _cut(metric: FloatArray, parts: list[slice]) -> list[FloatArray]:
-    """Copies, so that a part does not keep all inputs in memory."""
+    """Copies: a part must not keep all inputs in memory."""
     return [_array(metric)[:, at].copy() for at in parts]
 
 
 def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slice) -> FloatArray:
-    """The counts of some inputs, and whether outputs were drawn, (3·bins + 1, inputs)."""
     first = pieces[0] if isinstance(pieces[0], np.ndarray) else _array(pieces[0][0])[:, at]
     x = np.empty((len(pieces), *first.shape))
     for metric, piece in enumerate(pieces):

@@ -123,7 +123,6 @@ def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict
 
 
 def _samples_are_small(scores: schema.Scores, job: PairTests) -> bool:
-    """Whether the differences of all pairs in all resamples may stand in memory together; those of lazy scores must."""
     cells = len(scores.rows) * len(scores.columns) * math.prod(scores.further.values())
     return scores.used is not None or 8 * cells * job.n_resamples <= BYTES_AT_ONCE
 

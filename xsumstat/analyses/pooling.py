@@ -130,7 +130,6 @@ def random_of_all(ds: xr.Dataset) -> tuple[str, ...]:
 
 
 def _draws_of(seed: int, at: int) -> dict[str, Any]:
-    """The keywords by which the label at a place has draws of its own, and hands them over."""
     return {"rng": np.random.SeedSequence(seed, spawn_key=(at,)), "keep_samples": True}
 
 
@@ -215,7 +214,6 @@ def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, 
 
 
 def _n_pairs(part: xr.Dataset, gold: Any, missing: str, result: xr.Dataset) -> xr.DataArray:
-    """How many pairs of systems each metric, or pair of metrics, of a result is judged on."""
     score = schema.checked_scores(part)
     human, _, _ = schema.find_gold(part, score, gold)
     score, human = schema.without_coords(score), schema.without_coords(human)
@@ -338,7 +336,6 @@ def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict
 
 
 def _pvalue(observed: float, row: FloatArray, *, alternative: str) -> tuple[float, int]:
-    """The p-value of a difference from samples under the null hypothesis, and how many of these are undefined."""
     undefined = int(np.isnan(row).sum())
     if np.isnan(observed) or undefined == len(row):
         return np.nan, undefined if not np.isnan(observed) else 0

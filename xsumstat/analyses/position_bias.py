@@ -30,8 +30,6 @@ def position_bias(
 ) -> xr.Dataset:
     """Test whether raters prefer the output that is shown first.
 
-    ``ds.meta.position_bias()`` uses the pairs that a rater judged in both orders.
-
     Parameters
     ----------
     {ds.preferences}
@@ -49,14 +47,13 @@ def position_bias(
     Notes
     -----
     Null hypothesis: the order does not matter. Scope: these systems on new prompts. The p-value is that of a two-sided
-    sign test of the pairs that move, all pairs of a prompt changing sides together; it is computed, not sampled. A pair
-    moves to the first output if the rater chose that one in both orders, or once with a tie. Formulas: documentation,
-    "How intervals and tests are computed".
+    sign test of the pairs that move, all pairs of a prompt changing sides together. A pair moves to the first output if
+    the rater chose that one in both orders, or once with a tie. Formulas: documentation, "How intervals and tests are
+    computed".
 
     References
     ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval". Wilson
-    (1927).
+    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval".
 
     Examples
     --------

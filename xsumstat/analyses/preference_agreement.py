@@ -1,4 +1,4 @@
-"""Do judges choose as people do, beside how far people choose alike: `preference_agreement`."""
+"""Do judges choose as human raters do: `preference_agreement`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def preference_agreement(
 ) -> xr.Dataset:
     """Share of pairs on which a judge chooses as human raters do.
 
-    ``ds.meta.preference_agreement()`` also returns how often human raters choose alike.
-
     Parameters
     ----------
     {ds.preferences}
@@ -59,8 +57,7 @@ def preference_agreement(
     -----
     Null hypothesis: the judge agrees with a human rater as often as another human rater does. Scope: these systems on
     new prompts; limits leave out one prompt at a time. A pair judged in both orders counts once, as a tie if the
-    choices differ. Each pair counts the same, however many people judged it. Kappa is
-    ``(p − p_chance)/(1 − p_chance)``. Formulas: documentation, "How intervals and tests are computed".
+    choices differ. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -110,7 +107,6 @@ class _People:
 
     @classmethod
     def of(cls, choices: schema.Choices, *, drop: bool) -> _People:
-        """From all human raters."""
         verdicts = choices.verdicts[:, :, choices.human]
         counts = np.stack([(verdicts == each).sum(axis=2) for each in (-1, 0, 1)], axis=-1).astype(float)
         if drop:
@@ -129,7 +125,6 @@ class _People:
 
 
 def _kappa(sums: FloatArray) -> FloatArray:
-    """Cohen's kappa from sums of agreement, of ties of the one and of the other, and the number of pairs."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p, t, u = (sums[..., at] / sums[..., 3] for at in range(3))
         chance = t * u + (1 - t) * (1 - u) / 2

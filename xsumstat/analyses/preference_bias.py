@@ -1,4 +1,4 @@
-"""Does a judge prefer long outputs, or those of some systems, more than people do: `preference_bias`."""
+"""Does a judge prefer long outputs, or those of some systems, more than human raters do: `preference_bias`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def preference_bias(
 ) -> xr.Dataset:
     """Test whether judges prefer e.g. long outputs more than human raters do.
 
-    ``ds.meta.preference_bias(given="length")`` compares choices on the same pairs.
-
     Parameters
     ----------
     {ds.preferences}
@@ -50,14 +48,13 @@ def preference_bias(
         On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
         ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
         output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.
-        ``is_group(covariate)``.
 
     Notes
     -----
     Null hypothesis: the judge prefers the higher value as often as human raters do on the same pairs. So a judge is not
     biased if people prefer long outputs, too. Scope: these systems on new prompts; limits leave out one prompt at a
-    time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 %, on the same side, is
-    clear evidence of bias. Formulas: documentation, "How intervals and tests are computed".
+    time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 % is clear evidence of
+    bias. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -106,7 +103,6 @@ def preference_bias(
 
 
 def _columns(ds: xr.Dataset, choices: schema.Choices, given: Any) -> list[tuple[str, FloatArray, bool]]:
-    """Each covariate: its name, on which side of each pair it is higher (prompts, pairs), and whether it is a group."""
     values = _found(ds, given)
     name = str(values.name if values.name is not None else "given")
     values = _on_systems(values, choices, name)
@@ -156,7 +152,7 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
 
 
 def _sides(values: FloatArray, choices: schema.Choices) -> FloatArray:
-    """1 where the left output has the higher number, -1 where the right one has, 0 where neither, or one has none."""
+    """1 where the left output has the higher value, -1 where the right one has, else 0."""
     sides = np.sign(values[:, choices.left] - values[:, choices.right])
     return np.broadcast_to(np.nan_to_num(sides), choices.values.shape[:2])
 

@@ -1,4 +1,4 @@
-"""What the questions about preferences share: their keywords, and results along raters."""
+"""What the analyses of preferences share: their keywords, and results along raters."""
 
 from __future__ import annotations
 

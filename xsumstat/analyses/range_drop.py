@@ -54,14 +54,13 @@ def range_drop(
 ) -> xr.Dataset:
     """Drop of the correlations between metrics within a narrower range of scores.
 
-    ``ds.meta.range_drop(above=0.5, unit="quantile", metrics="judge")``: is it larger than the narrow range explains?
+    ``ds.meta.range_drop(above=0.5, unit="quantile", metrics="judge")``: is it larger than expected?
 
     Parameters
     ----------
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
-        At least two metrics to correlate with each other. Default: all except ``ds.attrs["gold"]`` and those that
-        ``kind`` calls human.
+        At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
     {range}
     coefficient : {"kendall", "kendall_a", "spearman", "pearson"}, default "kendall"
         Coefficient among the outputs of each input, averaged.
@@ -79,14 +78,7 @@ def range_drop(
     Dataset
         On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
-        the narrower range alone, ``expected_low`` and ``expected_high``; ``excess`` (difference − expected) and
-        ``excess_pvalue``; ``n_inputs``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, an unknown label or option, and unusable
-        scores.
+        the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.
 
     Warns
     -----
@@ -98,8 +90,8 @@ def range_drop(
     -----
     Null hypothesis of ``excess_pvalue``: the same dependence, seen in a narrower range. The dependence is a
     multivariate normal one with the metrics' correlations on the whole range, the same for all inputs. Outputs of an
-    input are taken to be independent: for related systems the test is liberal. "pearson" takes scores to be normal.
-    Scope: new inputs for these systems. Simulation: documentation, "How intervals and tests are computed".
+    input are independent: for related systems the test is liberal. Scope: new inputs for these systems. Simulation:
+    documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -226,7 +218,6 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
-    """Means over inputs that are drawn so often, (pairs, resamples), without those that have no value."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((np.nan_to_num(values) @ counts) / ((~np.isnan(values)).astype(float) @ counts))
 
@@ -236,8 +227,6 @@ def _weighted(values: FloatArray, counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Null:
-    """Normal scores with the metrics' dependence, restricted by the same range."""
-
     root: FloatArray
     there: Any
     ties: Mapping[int, FloatArray]
@@ -348,7 +337,6 @@ class _Limits:
         return cls(np.array(weights), there.transpose("metric", "input").values)
 
     def hold(self, x: FloatArray, generator: np.random.Generator) -> Any:
-        """Which normal scores (deciding metrics, systems, inputs) lie within limits that are drawn."""
         from scipy.special import ndtri
 
         shares = generator.standard_gamma(self.weights)

@@ -1,4 +1,4 @@
-"""Metrics in order, with clusters of those that no test tells apart: `rank`."""
+"""Metrics in order, in clusters that significant differences separate: `rank`."""
 
 from __future__ import annotations
 
@@ -56,10 +56,7 @@ def rank(
     Parameters
     ----------
     {ds}
-    {gold}
-    {metric}
-    {level}
-    {coefficient}
+    {question}
     method : {"jackknife", "permutation"}, optional
         "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
         "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.
@@ -78,15 +75,13 @@ def rank(
     -------
     Dataset
         On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
-        best); 0 without a correlation. Coefficients of pairs add ``baseline`` and ``baseline_constant`` (chance),
-        "kendall_like" ``pairs_used``.
+        best); 0 without a correlation. Further variables are those of `corr`.
 
     Notes
     -----
     From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
     better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
-    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` gives WMT's clusters, for these
-    systems.
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule.
 
     References
     ----------
@@ -163,7 +158,6 @@ def rank(
 
 
 def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -> list[Said]:
-    """What lazy scores have to say, each once; of the number of systems what the tests say."""
     single = [
         Said([caveat for caveat in each.caveats if caveat.code != "few_systems"], each.error) for each in of_single
     ]
@@ -188,7 +182,7 @@ def _of_better(test: xr.Dataset) -> xr.DataArray:
 
 
 def ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rank and cluster of each metric, 0 where it has no correlation; `pvalue` (a, b) is of a being better than b."""
+    """Rank and cluster of each metric, 0 without a correlation; `pvalue` (a, b) tests whether a is better than b."""
     ranks, clusters = np.zeros(len(r), dtype=np.int64), np.zeros(len(r), dtype=np.int64)
     members: list[int] = []
     cluster = 1

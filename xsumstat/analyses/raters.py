@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import _validate, catalogue, extras
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.dataset import checks, facts, labelled, results
+from xsumstat.dataset import checks, drawn, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
@@ -74,13 +74,11 @@ def agreement(
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within outputs over that among all ratings. Outputs with one rating do not
-    count. Scope: these raters; `resample` says which systems and inputs. Formulas: documentation, "How intervals and
-    tests are computed".
+    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3. Efron & Stein
-    (1981).
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
 
     Examples
     --------
@@ -130,8 +128,6 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class _Alpha(Job[R]):
-    """Krippendorff's alpha with its interval."""
-
     function: Callable[..., Any]
     measurement: str
     confidence_level: float
@@ -203,7 +199,6 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
         return [alpha.Without(rated, where[dim], size, self.measurement) for dim, size in self.sizes.items()]
 
     def block(self, ready: list[alpha.Without], block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        """Fill the alpha without each label, NaN where it has no cell."""
         labels = [(without, at) for without in ready for at in range(without.size)]
         out[:] = np.nan
         for column, (without, at) in enumerate(labels[self.columns(block)]):
@@ -403,4 +398,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
             f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
         )
     values = schema.checked(values, "rating")
-    return values.compute() if facts.is_lazy(values) else values, str(values.name)
+    values = values.compute() if facts.is_lazy(values) else values
+    drawn.warn_ignored(ds, values)
+    return values, str(values.name)

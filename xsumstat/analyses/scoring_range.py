@@ -1,4 +1,4 @@
-"""Where on the scale: `scoring_range`, and scores brought to [0, 1]."""
+"""Outputs in a range of scores: `scoring_range`, and scores brought to [0, 1]."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ def scoring_range(
 ) -> xr.Dataset:
     """Keep the outputs that score in a range, and make all others missing.
 
+    Give exactly one of `above`, `between`, `baseline` and `top`.
+
     Parameters
     ----------
     {ds.outputs}
@@ -69,17 +71,11 @@ def scoring_range(
         `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
         further dims of `score`. ``attrs["scoring_range"]`` describes the range.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For not exactly one of `above`, `between`, `baseline` and `top`, or a label or number that is not allowed.
-
     Notes
     -----
-    A narrower range lowers correlations by itself: see `range_drop`. Metrics whose ``higher_is_better`` is False count
-    from the worst. Peyrard's range (T) is ``baseline=``, (A) e.g.
-    ``between=(0.25, 0.75), unit="quantile", keep="all"``; his published code uses one range for each pair of metrics,
-    as ``metric_corr(top=50)`` does.
+    A narrower range alone lowers correlations: see `range_drop`. Metrics whose ``higher_is_better`` is False count from
+    the worst. Peyrard's range (T) is ``baseline=``, (A) e.g. ``between=(0.25, 0.75), unit="quantile", keep="all"``; his
+    code has a range for each pair, as ``metric_corr(top=50)``.
 
     References
     ----------
@@ -262,7 +258,6 @@ def best(score: xr.DataArray, top: int) -> xr.DataArray:
 
 
 def _best(values: FloatArray, top: int) -> Any:
-    """Where the `top` highest values along the last axis are, NaN never among them."""
     found = np.zeros(values.shape, dtype=bool)
     order = np.argsort(-values, axis=-1, kind="stable")  # NaN come last
     np.put_along_axis(found, order[..., :top], True, axis=-1)
@@ -286,7 +281,7 @@ def normalised(score: xr.DataArray, within: str = "all") -> xr.DataArray:
 
 
 def _in_reach(score: xr.DataArray) -> xr.DataArray:
-    """The scores, of a metric with huge ones halved, so that the difference of any two is a number."""
+    """The scores, of a metric with huge ones halved: the difference of any two is then finite."""
     huge = abs(score).max(facts.CELLS) > np.finfo(float).max / 2
     return score * (1.0 - 0.5 * huge)
 

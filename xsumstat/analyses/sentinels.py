@@ -35,35 +35,30 @@ def sentinels(
     ----------
     {ds}
     gold : label, str or DataArray, optional
-        Human scores to make sentinels of: a label of `metric`, a variable, or a DataArray with dims `system` and
-        `input`, also of other systems or inputs. Default ``ds.attrs["gold"]``.
+        Human scores to make sentinels of, also of other systems or inputs. Default ``ds.attrs["gold"]``.
     level : {"system", "input", "global", "within_system"}, default "input"
         Level at which the sentinels will be judged.
     sees : {"input", "system"} or list of these, optional
-        Mean human scores to know: of each input, of each system, or (empty list) none. Default both; "input" at system
-        level.
+        Mean human scores to know: of inputs, of systems, or (empty list) none. Default both; "input" at system level.
     given : str, DataArray or list of these, optional
-        Covariates of one more sentinel, which knows nothing else: a metric such as "length", a coordinate, a variable
-        or a DataArray. Words give one covariate for each word except the first.
+        Covariates of one more sentinel: a metric such as "length", a coordinate, a variable or a DataArray.
 
     Returns
     -------
     Dataset
         `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
-        ``kind(metric)`` is "sentinel". ``attrs["sentinels"]`` and ``attrs["sentinels_level"]`` record their human
-        scores and level.
+        ``kind(metric)`` is "sentinel". ``attrs`` record their human scores and level.
 
     Notes
     -----
-    At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input, so
-    it does not know the score that it predicts; "sentinel: system" likewise at global and input level. At the other
-    levels they are constant, and their correlation is undefined. Covariates predict the human scores by least squares;
-    use few. Intervals and tests take sentinels as given. A coefficient such as "pdp" needs ``level="input"``. Formulas:
-    documentation, "How intervals and tests are computed".
+    At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input;
+    "sentinel: system" likewise at global and input level. At the other levels they are constant, and their correlation
+    is undefined. Covariates predict human scores by least squares; use few. Intervals take sentinels as given. "pdp"
+    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
-    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation: Sentinel Metrics Fall In!".
+    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation".
 
     Examples
     --------
@@ -110,7 +105,6 @@ def _seen(sees: Any, level: str) -> list[str]:
 
 
 def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
-    """Gold of outputs, (..., system, input), higher being better; its name, and the metrics that it is."""
     human, name, own = schema.find_gold(ds, score, gold)
     if not set(facts.CELLS) <= set(human.dims):
         raise ValueError(
@@ -133,7 +127,6 @@ def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str])
 
 
 def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:
-    """The gold's mean of each input, or of each system; of others than the output itself where that is asked."""
     over = "system" if kept == "input" else "input"
     core = [kept, over]
     whole, without = xr.apply_ufunc(

@@ -12,9 +12,10 @@ from xsumstat.analyses import few_ratings, ranking
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import system_differences as estimator
 from xsumstat.inference import system_means
+from xsumstat.inference.stratified_differences import stratified_differences
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.types import BoolArray, FloatArray, IntArray
 
 METHOD = "ppi"
 NAMES = (*estimator.NAMES, "mean_difference", "forward", "backward")
@@ -33,7 +34,13 @@ class Differences(AtOnce):
     target: str
     alternative: str
     level: float
-    names = (*NAMES, *_NOTED)
+    strata: Strata | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The numbers of each pair."""
+        n_strata = 0 if self.strata is None else self.strata.n
+        return (*NAMES, *_NOTED, *(f"_rated_in_{at}" for at in range(n_strata)))
 
     @property
     def together(self) -> bool:
@@ -49,8 +56,12 @@ class Differences(AtOnce):
         pairs = self.targets[at]
         x, z, _, power = few_ratings.in_range(x, self.gold_sign * np.asarray(z))
         one, _ = few_ratings.combined(x, np.array(self.signs))
-        found = estimator.system_differences(one, z, pairs, self.target, self.level)
-        means = system_means.system_means(one, z, Strata.none(z.shape[-1]), self.target, self.level)["mean"]
+        strata = Strata.none(z.shape[-1]) if self.strata is None else self.strata
+        if strata.n > 1:
+            found = stratified_differences(one, z, pairs, strata, self.target, self.level)
+        else:
+            found = estimator.system_differences(one, z, pairs, self.target, self.level)
+        means = system_means.system_means(one, z, strata, self.target, self.level)["mean"]
         found["mean_difference"] = means[pairs[:, 0]] - means[pairs[:, 1]]
         found["forward"], found["backward"] = _pvalues(found["statistic"], found["df"], self.alternative)
         with np.errstate(over="ignore"):
@@ -59,7 +70,15 @@ class Differences(AtOnce):
         share, n = few_ratings.one_value(np.where(rated, z, np.nan)), rated.sum(axis=-1)
         lost = np.full(len(pairs), (~np.isnan(z) & np.isnan(one)).sum())
         noted = [each[pairs[:, side]] for each in (share, n) for side in (0, 1)]
-        return np.array([*(found[name] for name in NAMES), *noted, lost], dtype=float)
+        rated_in = [] if self.strata is None else _rated_in(one, rated, pairs, strata)
+        return np.array([*(found[name] for name in NAMES), *noted, lost, *rated_in], dtype=float)
+
+
+def _rated_in(one: FloatArray, rated: BoolArray, pairs: IntArray, strata: Strata) -> list[FloatArray]:
+    """Inputs of each group that both systems of a pair have ratings of; NaN in a group without inputs of both."""
+    scored = ~np.isnan(one)
+    both, there = (strata.counts(each[pairs[:, 0]] & each[pairs[:, 1]]) for each in (rated, scored))
+    return list(np.where(there > 0, both, np.nan).T)
 
 
 def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
@@ -73,10 +92,16 @@ def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[F
 
 
 def tested(
-    scores: few_ratings.FewRatings, pairs: IntArray, target: str, alternative: str, alpha: float
+    scores: few_ratings.FewRatings,
+    groups: few_ratings.Groups,
+    pairs: IntArray,
+    target: str,
+    alternative: str,
+    alpha: float,
 ) -> dict[str, xr.DataArray]:
     """The numbers of every pair of systems, along "_pair", with what is doubtful said."""
-    job = Differences(pairs, tuple(scores.signs), scores.gold_sign, target, alternative, 1 - alpha)
+    strata = groups.strata if groups.argument else None
+    job = Differences(pairs, tuple(scores.signs), scores.gold_sign, target, alternative, 1 - alpha, strata)
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     found = labelled.over_labels(job, scores.arrays, "_pair", types, lazy=scores.lazy)
     noted = {name: found.pop(name) for name in _NOTED}
@@ -85,11 +110,16 @@ def tested(
     later.make(few_ratings.check_any, n, noted["_left_out"].isel(_pair=0))
     later.make(few_ratings.warn_one_value, share, n)
     later.make(checks.warn_where, n == 0, "no rating, and so no difference, for", "no_rating")
+    if strata is not None:
+        rated_in = [found.pop(f"_rated_in_{at}") for at in range(strata.n)]
+        labels = list(scores.score.indexes["system"])
+        by_group = xr.concat(rated_in, "_group").assign_coords(_group=groups.names).rename(_pair="system")
+        by_group = by_group.assign_coords(system=[f"{labels[a]} - {labels[b]}" for a, b in pairs])
+        later.make(few_ratings.warn_of_groups, by_group, by_group.sum("_group") > 0, groups.argument, "difference")
     return found
 
 
 def _by_system(noted: dict[str, xr.DataArray], labels: list[Any], pairs: IntArray) -> list[xr.DataArray]:
-    """What was noted of the two systems of each pair, as of each system."""
     places = np.unique(pairs)
     firsts = [tuple(np.argwhere(pairs == at)[0]) for at in places]
     rows = []

@@ -11,13 +11,12 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses import few_ratings
-from xsumstat.analyses import groups as slices
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, drawn, labelled, results
 from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.types import FloatArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
@@ -58,6 +57,7 @@ def system_means(
         metrics; it needs 3 systems with max(20, k + 10) ratings each.
     strata : str, optional
         Coordinate of inputs. Use it if rated inputs were drawn at random within its groups, e.g. bins of a metric.
+        Default: the strata of `sample_inputs`, if it drew inputs. Ratings of other inputs are then left out.
     scale : pair of numbers, optional
         Lowest and highest possible rating, to which means and limits are cut.
     {confidence_level}
@@ -81,9 +81,9 @@ def system_means(
     -----
     Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
     were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
-    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. Expect
-    ``n_effective`` of about ``n/(1 − ρ²(1 − n/m))`` for new inputs, ρ the correlation within systems. Formulas:
-    documentation, "How intervals and tests are computed".
+    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
+    drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
+    Formulas: documentation, "How intervals and tests are computed".
 
     References
     ----------
@@ -104,27 +104,33 @@ def system_means(
     confidence_level = _validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
-    groups, group_names = _strata(ds, scores.score, strata)
+    scores, groups = few_ratings.drawn_from(ds, scores, strata)
+    if method == "ridge" and groups.strata.own_spread:
+        raise ValueError(
+            f"method='ridge' takes all inputs as equally likely to be rated, and {drawn.PROBABILITY} differs between "
+            "them; use method='pooled'"
+        )
     n_systems, k = scores.score.sizes["system"], len(scores.metrics)
     if method == "ridge" and (n_systems < ridge_means.LEAST_SYSTEMS or strata is not None):
         got = f"strata={strata!r}" if strata is not None else f"{n_systems} systems"
         raise ValueError(f"method='ridge' needs 3 systems or more, and no strata; got {got}; use method='pooled'")
-    job = _Means(range(n_systems), tuple(scores.signs), groups, target, method, confidence_level, limits)
+    job = _Means(range(n_systems), tuple(scores.signs), groups.strata, target, method, confidence_level, limits)
     types = dict.fromkeys(job.names, float)
     found = labelled.over_labels(job, scores.arrays, "system", types, lazy=scores.lazy)
     weight = xr.concat([found.pop(f"_weight_{at}") for at in range(k)], "metric").assign_coords(
         metric=scores.score.indexes["metric"]
     )
     noted = {name: found.pop(name) for name in _NOTED}
-    rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.n)]
+    rated_in = [found.pop(f"_rated_in_{at}") for at in range(groups.strata.n)]
     _warn(scores, found, noted, method)
-    if strata is not None:
-        by_group = xr.concat(rated_in, "_group").assign_coords(_group=group_names)
-        scores.later.make(_warn_of_strata, by_group, found["n_rated"] > 0, strata)
+    if groups.argument:
+        by_group = xr.concat(rated_in, "_group").assign_coords(_group=groups.names)
+        scores.later.make(few_ratings.warn_of_groups, by_group, found["n_rated"] > 0, groups.argument, "mean")
     numbers = _cut(results.together(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
     attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata}
+    attrs |= groups.attrs(ds)
     if limits is not None:
         attrs |= {"scale_low": limits[0], "scale_high": limits[1]}
     return results.result(numbers.transpose("system", "metric", ...), scores, analysis="system_means", **attrs)
@@ -142,19 +148,6 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _strata(ds: xr.Dataset, score: xr.DataArray, name: str | None) -> tuple[Strata, list[str]]:
-    if name is None:
-        return Strata.none(score.sizes["input"]), []
-    with _validate.kept_warnings():
-        _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
-    if None in groups:
-        raise ValueError(
-            f"strata={name!r}: {_validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
-        )
-    codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
-    return Strata(codes, len(labels)), labels
-
-
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
     kept = [name for name, coord in score.coords.variables.items() if coord.dims in (("system",), ("metric",))]
     return {name: score.coords[name].variable for name in kept}
@@ -162,8 +155,6 @@ def _descriptions(score: xr.DataArray) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Means(AtOnce):
-    """The means of all systems, each of which needs those of the others."""
-
     targets: range
     signs: tuple[float, ...]
     strata: Strata
@@ -244,14 +235,3 @@ def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -
         "no_interval",
     )
     later.make(few_ratings.warn_not_random, found["rated_pvalue"])
-
-
-def _warn_of_strata(rated_in: xr.DataArray, rated: xr.DataArray, strata: str) -> None:
-    """Say which groups of the strata have too few ratings of which systems that are rated, and what to do."""
-    way_out = "rate two or more inputs of each group, or give groups that are alike one name"
-    for few, what in (
-        (0, "no rating in a group, so no mean"),
-        (1, "1 rating in a group, so no spread in it"),
-    ):
-        found = ((rated_in == few) & rated).transpose("_group", ...)
-        checks.warn_where(found, f"strata={strata!r}: {what} ({way_out}), for group/system", "few_ratings")

@@ -1,4 +1,4 @@
-"""Which system is preferred, by people, by a judge, and by both: `rank_systems`."""
+"""Which system is preferred, by human raters, by a judge, and by both: `rank_systems`."""
 
 from __future__ import annotations
 
@@ -50,12 +50,6 @@ def rank_systems(
         (mean 0), ``ci_low``, ``ci_high``, ``standard_error``, ``rank``, ``cluster`` and ``win_rate`` (ties half). On
         (rater, system, other_system): ``difference``, ``difference_low``, ``difference_high``, ``pvalue``,
         ``pvalue_adjusted``, ``significant``. On (rater,): ``n_pairs`` and ``n_prompts``.
-
-    Warns
-    -----
-    UserWarning
-        For infinite strengths (a system wins or loses all choices, or all are ties), and limits that rest on few
-        prompts.
 
     Notes
     -----

@@ -71,7 +71,7 @@ class Pairs:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """The differences of grades in steps, whole numbers, of which equal sums are exactly so; else as they are."""
+        """The differences of grades in whole steps, whose equal sums are exactly equal; others as they are."""
         return np.rint(self.differences / self.step) if self.step else self.differences
 
     @cached_property
@@ -187,7 +187,6 @@ class _Group:
 
     @property
     def exact(self) -> bool:
-        """Whether all swaps are listed."""
         return self.test.method == "monte_carlo" and self.plan.exact
 
     @property
@@ -199,7 +198,6 @@ class _Group:
         return np.asarray(self.values.sum(axis=1))
 
     def count(self, block: int) -> IntArray:
-        """How the resamples of a block lie about the observed values, (4, pairs)."""
         draw = {"monte_carlo": _swap, "hybrid": _draw_and_swap, "bootstrap": _draw}[self.test.method]
         found = draw(self.pairs, self.values, self.test, self.plan, block)
         if self.test.method == "bootstrap":
@@ -298,7 +296,6 @@ def _values(group: Pairs, test: Test) -> FloatArray:
 
 
 def _swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
-    """Sums with the two scores of each input swapped at random."""
     bits = plan.block(block)[:, 0, :]
     padded = np.zeros((len(values), 8 * bits.shape[1]))
     padded[:, : group.n] = values

@@ -15,7 +15,7 @@ from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
-from xsumstat.dataset import facts, labelled, results
+from xsumstat.dataset import drawn, facts, labelled, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -82,8 +82,8 @@ def compare_systems(
     Dataset
         On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
         system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
-        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. On
-        (metric, ...): ``n_significant`` and ``n_tests``; on (metric, system, ...): ``rank`` and ``cluster``.
+        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. By
+        metric ``n_significant``, ``n_tests``; by system ``rank``, ``cluster``.
 
     Notes
     -----
@@ -119,10 +119,12 @@ def compare_systems(
     ds = labelled_systems(ds)
     later, ratings = Checks(), None
     if method == system_differences.METHOD:
-        ratings = few_ratings.prepared(ds, gold, metric)
+        ratings, strata = few_ratings.drawn_from(ds, few_ratings.prepared(ds, gold, metric))
         score, later = ratings.score, ratings.later
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
+        for label in leakage.human_labels(score):
+            drawn.warn_ignored(ds, score.sel(metric=label), later)
     rows = schema.choose(score, system, "system", dim="system")
     columns = rows if other is None else schema.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
@@ -133,10 +135,12 @@ def compare_systems(
     families.check_correction(adjust, within, [*further, *DIMS])
     attrs: dict[str, Any] = {"alpha": alpha, "between": between}
     if ratings is not None:
-        by_pair = system_differences.tested(ratings, pairs, target, alternative, alpha)
+        by_pair = system_differences.tested(ratings, strata, pairs, target, alternative, alpha)
         found = _laid_out(by_pair, pairs, score, rows, columns).expand_dims(metric=[ratings.gold_name])
         found = found.transpose("metric", *DIMS, ...)
-        attrs = {**system_differences.settings_of(ratings, target, alternative), "confidence_level": 1 - alpha, **attrs}
+        settings = system_differences.settings_of(ratings, target, alternative)
+        settings |= strata.attrs(ds)
+        attrs = {**settings, "confidence_level": 1 - alpha, **attrs}
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed, 1 - alpha)
@@ -238,7 +242,7 @@ def by_systems(
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
-    """Say which systems, of those that are used, share no input, or only one, so that they cannot be compared."""
+    """Name the systems in use that share at most one input and cannot be compared."""
     later.make(_warn_of_few, found["n_inputs"], used)
 
 

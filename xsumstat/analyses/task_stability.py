@@ -31,7 +31,7 @@ def rank_stability(
     result : Dataset
         What `rank_tasks` or `subset` returned.
     stratify : {"language_pair", "domain", "level", "coefficient"}, optional
-        Draw as many tasks of each label as there are, so that each label stays in every draw. Default: draw from all
+        Draw as many tasks of each label as there are, so each label stays in every draw. Default: draw from all
         tasks.
     {confidence_level}
     {n_resamples}

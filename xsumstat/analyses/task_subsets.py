@@ -111,7 +111,7 @@ def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
 
     Notes
     -----
-    The groups are tested each by itself, without a correction for their number. A rank that differs between two groups
+    The groups are tested separately, without a correction for their number. A rank that differs between two groups
     is no evidence that the groups differ.
 
     Examples
@@ -187,7 +187,7 @@ def _chosen(result: xr.Dataset, task: Any, labels: dict[str, Any]) -> list[int]:
 
 
 def _known(name: str, value: Any, there: list[Any]) -> list[Any]:
-    """One label or several, each of which some task has."""
+    """One label or several that some task has."""
     several = [value] if isinstance(value, str) or not isinstance(value, Sequence) else list(value)
     if not several:
         raise ValueError(f"{name} must name at least one label, got {value!r}")

@@ -1,4 +1,4 @@
-"""Several tasks at once: metrics in order of a weighted average of what each task says of them."""
+"""Metrics in order of a weighted average over tasks: `rank_tasks`."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def rank_tasks(
 
     Notes
     -----
-    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Correlations are scaled from
-    [−1, 1] to [0, 1] before averaging. A metric without a correlation in a task is not in it; with
-    ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are made as by `rank`.
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. A metric without a
+    correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are
+    made as by `rank`.
 
     References
     ----------
@@ -126,14 +126,12 @@ def rank_tasks(
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
-    """What the tasks are about, where some say it."""
     found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
     named = {name for task in tasks.values() for name in task.about}
     return {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
-    """What each task weighs, all together 1."""
     if weights is None:
         weights = {name: task.get("weight", 1.0) if isinstance(task, Mapping) else 1.0 for name, task in tasks.items()}
     if not isinstance(weights, Mapping) or set(weights) != set(tasks):
@@ -147,8 +145,6 @@ def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> di
 
 @dataclass(frozen=True)
 class _Asked:
-    """One task."""
-
     name: str
     ds: xr.Dataset
     gold: Any
@@ -172,7 +168,6 @@ class _Asked:
         return cls(name, task["ds"], task.get("gold"), keywords, about)
 
     def correlations(self) -> xr.Dataset:
-        """What `corr` says."""
         found = self._said(correlation.corr, {key: self.keywords[key] for key in _OF_CORR if key in self.keywords})
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
@@ -194,7 +189,6 @@ class _Asked:
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
-        """What `perm_test` says of some metrics and others."""
         with _validate.kept_warnings():  # `correlations` gave them
             requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
@@ -296,7 +290,6 @@ class _Tests:
         return test
 
     def of_task(self, at: int, alpha: float) -> xr.Dataset:
-        """Ranks and clusters of one task."""
         r = self.averages.r[at]
         there = np.flatnonzero(~np.isnan(r))
         ranks, clusters = ranking.ranked(r[there], self.own[at][np.ix_(there, there)], alpha)
@@ -305,7 +298,7 @@ class _Tests:
 
 
 def _own_stream(name: Any) -> int:
-    """A number of a task's name, so that its draws do not depend on the tasks beside it."""
+    """A number from a task's name: its draws must not depend on the other tasks."""
     return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 
@@ -333,7 +326,6 @@ class _Kept:
                 into[at, one, others], into[at, others, one] = values, -values
 
     def beside(self, result: xr.Dataset) -> xr.Dataset:
-        """The result with what was kept, in its order."""
         order = [self.labels.index(label) for label in result["metric"].values.tolist()]
         for values in (*self.difference, *self.samples):  # task by task, as two copies of all may not fit
             values[:] = values[np.ix_(order, order)]
@@ -345,7 +337,6 @@ class _Kept:
 def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
-    """Correlations, ranks and clusters of all tasks, NaN where a metric is not in one."""
     parts = [
         xr.merge(
             [

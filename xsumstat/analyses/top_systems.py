@@ -1,4 +1,4 @@
-"""The best systems, and does a metric still agree with people among them: `top_k` and `top_k_corr`."""
+"""The best systems, and the agreement of metrics with human scores among them: `top_k` and `top_k_corr`."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ def top_k_corr(
 ) -> xr.Dataset:
     """Correlation with human scores among the k best systems, as k shrinks.
 
-    ``ds.meta.top_k_corr("human")`` returns the correlations with confidence bands.
-
     Parameters
     ----------
     {ds}
@@ -72,9 +70,8 @@ def top_k_corr(
 
     Notes
     -----
-    Each k is ``ds.meta.top_k(k).meta.ci()``: the best systems are taken as given, not chosen anew in each resample.
-    Among few systems of similar quality correlations are low for lack of range alone. A curve without bands cannot show
-    that metrics fail. The jackknife needs 4 systems. Coverage: documentation, "Calibration".
+    Each k is ``ds.meta.top_k(k).meta.ci()``: the best systems are taken as given. Among few systems of similar quality
+    correlations are low for lack of range alone. The jackknife needs 4 systems. Coverage: "Calibration".
 
     References
     ----------
@@ -119,7 +116,6 @@ def top_k_corr(
 
 
 def _random(resample: Any, interval: Any, sizes: list[int]) -> Any:
-    """What is random at every k: for "auto" inputs alone where there are few systems, be it at one k."""
     if not (isinstance(resample, str) and resample == AUTO) or interval in OF_BOTH:
         return resample
     if sizes[-1] < facts.ENOUGH_SYSTEMS <= sizes[0]:
@@ -177,20 +173,15 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     ----------
     {ds}
     k : int
-        Number of systems, from 1 to the number of those with a score.
+        Number of systems. Of tied ones those that come first in `ds` are kept.
     by : label, str or DataArray, optional
-        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is averaged
-        over inputs, raters and references.
+        Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is
+        averaged.
 
     Returns
     -------
     Dataset
         `ds` for these systems, the best first, e.g. for ``ds.meta.top_k(10).meta.corr()``. Lazy scores are computed.
-
-    Warns
-    -----
-    UserWarning
-        If the k-th system is tied with the next: those that come first in `ds` are kept.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whose variance it is, of gold and of metrics: `variance_components`."""
+"""Components of the variance of human scores and metrics: `variance_components`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
@@ -38,22 +38,18 @@ def variance_components(
 ) -> xr.Dataset:
     """Variance of scores between systems, between inputs and of single outputs.
 
-    ``ds.meta.variance_components("human")`` also returns the covariances of metrics, and the reliability of system
-    means.
-
     Parameters
     ----------
     {ds}
     {gold}
     {metric}
     rating : str or DataArray, optional
-        Single ratings, a variable of `ds` or a DataArray with the dims `system`, `input` and `along`. Their mean is
-        then the human score, and the variance of raters is separated.
+        Single ratings (system, input, `along`): their mean is then the human score, and raters have a variance.
     {along.raters}
     n_inputs : int or list of int, default 1, 2, 5, 10, ... 1,000
-        Numbers of inputs for which to give the reliability; a list gives a dim of that name.
+        Numbers of inputs for the reliability; a list gives a dim of that name.
     n_raters : int or list of int, default 1, 2, 3, 5 and 10
-        With `rating`: numbers of raters for which to give it; a list gives a dim of that name.
+        With `rating`: numbers of raters for the reliability; a list gives a dim of that name.
     repair : bool, default True
         Set negative variances to 0 and make correlations consistent. False returns the unbiased estimates.
 
@@ -62,8 +58,8 @@ def variance_components(
     Dataset
         The human scores are the first metric; ``effect`` is "system", "input", "cell", with `rating` also "rater",
         "residual". On (metric, effect): ``variance``, ``standard_error``, ``share``. On (metric, other_metric, effect):
-        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``. On (metric, n_inputs[,
-        n_raters]): ``reliability`` in [0, 1].
+        ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``.
+        ``reliability(metric, n_inputs[, n_raters])``.
 
     Notes
     -----
@@ -74,8 +70,7 @@ def variance_components(
 
     References
     ----------
-    Henderson (1953). Searle, Casella & McCulloch (1992), "Variance Components", chapter 5. Brennan (2001),
-    "Generalizability Theory".
+    Henderson (1953). Searle, Casella & McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
 
     Examples
     --------
@@ -127,8 +122,6 @@ def _sizes(name: str, value: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores and human scores, oriented and aligned, with all their gaps."""
-
     score: xr.DataArray
     gold: xr.DataArray
     ratings: xr.DataArray | None
@@ -152,13 +145,13 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
-    """Scores and gold, checked and aligned, with all their gaps."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score, ratings, called = schema.checked_scores(ds), None, None
     own: list[Hashable] = []
     if rating is None:
         human, name, own = schema.find_gold(ds, score, gold)
+        drawn.warn_ignored(ds, human)
     else:
         if gold is not None:
             raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")

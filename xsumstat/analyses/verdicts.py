@@ -1,4 +1,4 @@
-"""Does a metric tell the same systems apart as people do: `discriminative_agreement`."""
+"""Does a metric reach the same verdicts on pairs of systems as human scores: `discriminative_agreement`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ def discriminative_agreement(
 ) -> xr.Dataset:
     """Agreement of metrics' verdicts on pairs of systems with human verdicts.
 
-    A verdict says that one system is better, if its mean is higher in most resamples of the inputs.
-
     Parameters
     ----------
     {ds}
@@ -50,8 +48,7 @@ def discriminative_agreement(
     Dataset
         On (metric, ...): ``f1`` (weighted) and ``accuracy`` in [0, 1];
         ``confusion(metric, gold_verdict, metric_verdict, ...)``, numbers of pairs with the verdicts "first", "second"
-        and "undecided". On (metric, system, other_system, ...): ``win_share``, ``gold_win_share`` and ``n_inputs``; NaN
-        for pairs that share at most one input.
+        and "undecided". On (metric, system, other_system, ...): ``win_share``, ``gold_win_share`` and ``n_inputs``.
 
     Notes
     -----
@@ -61,8 +58,7 @@ def discriminative_agreement(
 
     References
     ----------
-    Bhandari et al. (2020), §4.3 and Fig. 4. Koehn (2004), "Statistical Significance Tests for Machine Translation
-    Evaluation".
+    Bhandari et al. (2020), §4.3 and Fig. 4. Koehn (2004), on the paired bootstrap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pairs whose correlations with gold are compared: two versions of a metric, or two metrics; and margins for them."""
+"""Pairs whose correlations with the human scores are compared: versions of a metric, or two metrics; their margins."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def margin_of(
 
 
 def _of_ratings(found: list[Said]) -> list[Said]:
-    """What is said of raters' correlations, of whom none need have rated all."""
+    """What checks say about raters' correlations; no rater needs to have rated all."""
     caveats, error = value_checks.until_error(found)
     return [Said([each for each in caveats if each.code not in ("cells_left_out", "no_gold_score")], error)]
 
 
 def _spread_of_raters(r: xr.DataArray, rated: xr.DataArray, margin: str) -> xr.DataArray:
-    """The spread of the raters' correlations, of those who rated anything at all; NaN where one of them has none."""
+    """The spread of the correlations of raters with ratings; NaN if one is undefined."""
     n = r.notnull().sum("rater")
     defined = (n > 1) & ~(r.isnull() & rated).any("rater")
     spread = r.max("rater") - r.min("rater")

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from xsumstat.catalogue.record import Analysis, Question, Variable
+from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
 GROUP = "raters and judges"
+# What variables are in a comparison of two versions of a judge.
+OF_VERSIONS = {
+    "difference": Variable("change of the correlation with human scores"),
+    **limits_of("change"),
+    "n_undefined": Variable("number of values without one label that are undefined", dtype=int),
+    "flip_share": Variable("share of verdicts that changed"),
+    **limits_of("share of verdicts that changed", "flip_low", "flip_high"),
+    "reversal_share": Variable("share of verdicts that are reversed"),
+    **limits_of("share of verdicts that are reversed", "reversal_low", "reversal_high"),
+    "n_pairs": Variable("number of verdicts between two systems", dtype=int),
+    "shift": Variable("mean change of the scores", "score"),
+    "heterogeneity": Variable("F statistic of different shifts of systems"),
+    "heterogeneity_pvalue": Variable("p-value of equal shifts of all systems"),
+    "heterogeneity_pvalue_adjusted": Variable("corrected p-value of equal shifts of all systems"),
+    "mean": Variable("mean score by the new version", "score"),
+    "rank": Variable("rank of the system by the new version, 1 is best", dtype=int),
+    "excess": Variable("shift minus the mean shift of the other systems", "score"),
+    "excess_pvalue": Variable("p-value of the excess"),
+}
 ANALYSES = (
     Analysis(
         "agreement",
@@ -58,6 +77,34 @@ ANALYSES = (
         aim="We counted which labels each metric gives, by the labels that {gold} gives.",
         say="findings.confusion",
         core=("metric", "human_label", "judge_label"),
+    ),
+    Analysis(
+        "drift",
+        GROUP,
+        main=("difference",),
+        others=(
+            *("ci_low", "ci_high", "margin", "pvalue", "equivalent", "new_correlation", "old_correlation"),
+            *("n_undefined", "fell_back"),
+            *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high", "n_pairs"),
+            *("changed_share", "changed_low", "changed_high", "n_outputs"),
+            *("shift", "shift_low", "shift_high", "shift_pvalue"),
+            *("heterogeneity", "df_numerator", "df_denominator"),
+            *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted"),
+            *("old_mean", "mean", "old_rank", "rank"),
+            *("system_shift", "system_shift_low", "system_shift_high"),
+            *("system_shift_pvalue", "system_shift_pvalue_adjusted"),
+            *("excess", "excess_low", "excess_high", "excess_pvalue", "excess_pvalue_adjusted"),
+        ),
+        pictures=("drift", "forest"),
+        tests={"jackknife": TestName("two one-sided jackknife tests")},
+        own=OF_VERSIONS,
+        in_table="difference",
+        beside=("old_correlation", "new_correlation", "flip_share", "shift"),
+        aim="We compared two versions of each metric on the same outputs. We tested whether the agreement with {gold}, "
+        "{correlation}, changed by less than {margin} [schuirmann1987comparison], and whether the shifts of the "
+        "systems' means differ (Hotelling's T²).",
+        say="findings_drift.drift",
+        core=("metric", "system"),
     ),
     Analysis(
         "repeatability",

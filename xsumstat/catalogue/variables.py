@@ -104,6 +104,26 @@ VARIABLES: dict[str, Variable] = {
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),
     "difference_high": Variable("upper limit of the difference"),
+    # versions of a judge
+    "new_correlation": Variable("correlation of the new version"),
+    "old_correlation": Variable("correlation of the old version"),
+    "changed_share": Variable("share of outputs whose score changed"),
+    "changed_low": Variable("lower limit of the share of changed scores"),
+    "changed_high": Variable("upper limit of the share of changed scores"),
+    "shift": Variable("mean change of the scores", "score"),
+    "shift_low": Variable("lower limit of the mean change", "score"),
+    "shift_high": Variable("upper limit of the mean change", "score"),
+    "shift_pvalue": Variable("p-value of no mean change"),
+    "old_mean": Variable("mean score by the old version", "score"),
+    "old_rank": Variable("rank of the system by the old version, 1 is best", dtype=int),
+    "system_shift": Variable("change of the system's mean", "score"),
+    "system_shift_low": Variable("lower limit of the change of the system's mean", "score"),
+    "system_shift_high": Variable("upper limit of the change of the system's mean", "score"),
+    "system_shift_pvalue": Variable("p-value of no change of the system's mean"),
+    "system_shift_pvalue_adjusted": Variable("corrected p-value of no change of the system's mean"),
+    "excess_low": Variable("lower limit of the excess", "score"),
+    "excess_high": Variable("upper limit of the excess", "score"),
+    "excess_pvalue_adjusted": Variable("corrected p-value of the excess"),
     # preferences
     "kappa": Variable("Cohen's kappa"),
     "kappa_low": Variable("lower limit of kappa"),
@@ -178,6 +198,8 @@ DETAILS = frozenset(
         *("reversal_low", "reversal_high", "equal_low", "equal_high"),
         *("flip_low", "flip_high", "n_first", "n_second", "n_prompts"),
         *("kappa_low", "kappa_high", "tie_share", "n_shared"),
+        *("changed_share", "changed_low", "changed_high"),
+        *("shift_pvalue", "system_shift_pvalue", "excess_pvalue"),
     )
 )
 # What dims that results have and scores have not are labelled by.

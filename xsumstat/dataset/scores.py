@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.catalogue import RESERVED
-from xsumstat.dataset import checks, covariates, directions, facts, leakage
+from xsumstat.dataset import checks, covariates, directions, drawn, facts, leakage
 from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 
@@ -140,6 +140,7 @@ def prepare(
     human = as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = aligned(score, human)
     later, names = Checks(), tuple(each.name for each in beside)
+    drawn.warn_ignored(ds, human, later)
     held = [covariates.laid_out(each.values, score, each.name) for each in beside]
     if held:
         checks.check_sizes(score, None)

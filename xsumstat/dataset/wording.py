@@ -147,7 +147,7 @@ def has_intervals(result: xr.Dataset) -> bool:
 def interval_level(attrs: Mapping[Any, Any]) -> float:
     if attrs.get("analysis") in _OF_SHARES:
         return 0.95
-    if attrs.get("analysis") == "equivalence" and "alpha" in attrs:
+    if attrs.get("analysis") in ("equivalence", "drift") and "alpha" in attrs:
         return 1 - 2 * float(attrs["alpha"])
     return float(attrs.get("confidence_level", math.nan))
 
@@ -308,7 +308,7 @@ def heterogeneity(result: xr.Dataset) -> str:
     adjusted = float(result.get("heterogeneity_pvalue_adjusted", math.nan))
     differs = not math.isnan(adjusted) and adjusted != values["_pvalue"]
     corrected = f", corrected {pvalue(adjusted).removeprefix('p = ').removeprefix('p ')}" if differs else ""
-    statistic = number(values[""]) if values[""] < 1e4 else f"{values['']:.3g}"
+    statistic = number(values[""]) if values[""] < 1e4 or math.isinf(values[""]) else f"{values['']:.3g}"
     return f"F({between:g}, {within:,.1f}) = {statistic}, {pvalue(values['_pvalue'])}{corrected}"
 
 

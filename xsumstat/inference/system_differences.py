@@ -169,7 +169,7 @@ def _paired(
     gap = _mean(fd, scored) - _mean(fd, both)
     s_e, d = _residual_variance(fd, zd, both, slope, n)
     s_e, s_z = _moderated(s_e, n - 1, typical.residual), _moderated(_variance(zd, both), n - 1, typical.human)
-    least = _least_variance(_mean(zd, both), width, n)
+    least = least_variance(_mean(zd, both), width, n)
     s_e, s_z = (np.where(_variance(zd, both) == 0, np.where(each == 0, least, each), each) for each in (s_e, s_z))
     variance = np.maximum(divided(1.0, n, np.nan) - divided(1.0, m, 0.0), 0.0) * s_e
     variance = variance + slope.kept * slope.variance * gap**2
@@ -179,7 +179,7 @@ def _paired(
     return Part(value, variance, df, drawn_df, n >= _LEAST_PAIRS), s_z
 
 
-def _least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
+def least_variance(mean: FloatArray, width: FloatArray, n: FloatArray) -> FloatArray:
     """Variance of n equal differences and two pseudo-inputs (Agresti and Min 2005)."""
     size = n + 2
     return np.asarray((n * mean**2 + width**2) / size - (n * mean / size) ** 2)

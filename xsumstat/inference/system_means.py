@@ -24,10 +24,22 @@ MODERATED = 2.0
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of inputs within which ratings were drawn; `codes` (inputs,) from 0 on."""
+    """Groups of inputs that ratings were drawn within.
+
+    Attributes
+    ----------
+    codes : array of int, (inputs,)
+        The group of each input, from 0 on.
+    n : int
+        Number of groups.
+    own_spread : bool
+        Whether each group has a variance of its own, as where ratings were drawn more often from some groups than from
+        others. Else one variance within groups is pooled.
+    """
 
     codes: IntArray
     n: int
+    own_spread: bool = False
 
     @classmethod
     def none(cls, n_inputs: int) -> Strata:
@@ -170,21 +182,53 @@ def system_means(
     share = divided(m_h, m[..., None], np.nan)
     gap = over_strata(share, strata.means(f, scored) - strata.means(f, rated))
     df = n - strata.n
-    there = df >= 1
-    residual = ((z0 - slopes.beta[..., None] * f0) ** 2).sum(axis=-1)
-    s_e, _ = moderated(divided(residual, df - slopes.residual_df, np.nan), df, there, MODERATED)
-    s_z, _ = moderated(divided((z0**2).sum(axis=-1), df, np.nan), df, there, MODERATED)
-    left = np.maximum(over_strata(share**2, divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)), 0.0)
-    beyond = _beyond(s_z, strata.means(z, rated), share, n_h, m, target)
-    human, v_human = over_strata(share, strata.means(z, rated)), left * s_z + beyond
-    v = left * s_e + slopes.variance * gap**2 + beyond
-    mean_df = df - slopes.quantile_df
-    t, t_human = quantile(mean_df, level), quantile(df, level)
+    spread_e, df_e = _spread(z0 - slopes.beta[..., None] * f0, rated, strata, slopes.residual_df)
+    spread_z, df_z = _spread(z0, rated, strata, np.zeros_like(df))
+    left = divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)
+    each = np.where(share > 0, np.maximum(share**2 * left, 0.0), share)
+    further = share * divided(1.0, m, np.nan)[..., None] if target == "new" else np.zeros_like(share)
+    between = _between(spread_z, strata.means(z, rated), share, n_h, m, target)
+    human = over_strata(share, strata.means(z, rated))
+    v_human = over_strata(each + further, spread_z) + between
+    v = over_strata(each, spread_e) + slopes.variance * gap**2 + over_strata(further, spread_z) + between
+    human_df, mean_df = df, df - slopes.quantile_df
+    if strata.own_spread:
+        human_df = satterthwaite((each + further) * spread_z, df_z, df)
+        parts = each * spread_e + further * spread_z
+        mean_df = satterthwaite(parts, np.minimum(df_e, df_z), df) * divided(mean_df, df, 0.0)
+    t, t_human = quantile(mean_df, level), quantile(human_df, level)
     numbers = with_limits(human + slopes.beta * gap, v, t, human, v_human, t_human, n)
     weight = slopes.beta * divided(m - n, m, np.nan)
     numbers |= {"df": mean_df, "n_rated": n, "n_inputs": m, "weight": weight}
-    per_n = left + (divided(1.0, m, np.nan) if target == "new" else 0.0)
+    per_n = over_strata(each + further, np.ones_like(share))
     return score_limits.limited(numbers, z, rated, per_n, scale, level)
+
+
+def _spread(rest: FloatArray, rated: BoolArray, strata: Strata, lost_df: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The variance of the residuals of each system in each group, and its degrees of freedom, (..., systems, groups).
+
+    Pooled over groups, or each group's own; a group with one rating then takes the pooled one.
+    """
+    n_h = strata.counts(rated)
+    df = n_h.sum(axis=-1) - strata.n
+    squares = (rest**2) @ strata.members
+    pooled, _ = moderated(divided(squares.sum(axis=-1), df - lost_df, np.nan), df, df >= 1, MODERATED)
+    pooled = np.broadcast_to(pooled[..., None], n_h.shape)
+    if not strata.own_spread:
+        return pooled, n_h - 1
+    own = divided(squares, n_h - 1, np.nan) * divided(df, df - lost_df, np.nan)[..., None]
+    across = np.swapaxes(own, -1, -2), np.swapaxes(n_h - 1, -1, -2)
+    own, d0 = moderated(*across, np.asarray(across[1] >= 1), MODERATED)
+    alone = n_h < 2
+    spread, own_df = np.swapaxes(own, -1, -2), n_h - 1 + np.swapaxes(d0, -1, -2)
+    return np.where(alone, pooled, spread), np.where(alone, np.maximum(df, 1.0)[..., None], own_df)
+
+
+def satterthwaite(parts: FloatArray, dfs: FloatArray, most: FloatArray) -> FloatArray:
+    """Degrees of freedom of a sum of groups' variances (..., groups), each of its own; at most `most`."""
+    parts = np.where(np.isnan(parts), 0.0, parts)
+    quartic = divided(parts**2, dfs, 0.0).sum(axis=-1)
+    return np.minimum(divided(parts.sum(axis=-1) ** 2, quartic, np.inf), most)
 
 
 def with_limits(
@@ -212,16 +256,16 @@ def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
 
 
-def _beyond(
+def _between(
     s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray, target: str
 ) -> FloatArray:
-    """What new inputs add to the variance: s²_z/m."""
+    """What differences between groups' means, beyond chance, add to the variance for new inputs."""
     if target == "these":
-        return np.zeros_like(s_z)
+        return np.zeros_like(m)
     middle = over_strata(share, means)[..., None]
     between = over_strata(share, (means - middle) ** 2)
-    chance = s_z * over_strata(share * (1 - share), divided(1.0, n_h, np.nan))
-    return divided(s_z + np.maximum(0.0, between - chance), m, np.nan)
+    chance = over_strata(share * (1 - share) * divided(1.0, n_h, np.nan), s_z)
+    return divided(np.maximum(0.0, between - chance), m, np.nan)
 
 
 def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:

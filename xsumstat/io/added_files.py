@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.dataset import scores as schema
 from xsumstat.io import mtme_names, score_files
 
@@ -86,6 +85,6 @@ def check_keywords(path: Path, on: Any, metric: Any) -> None:
     for argument, value in (("on", on), ("metric", metric)):
         if value is not None:
             raise ValueError(
-                f"{argument}={value!r} names columns, and {_validate.path('scores', path).name} has none: its lines "
-                "are 'SYSTEM SCORE', each system's in the order of the inputs"
+                f"{argument}={value!r} names columns, but {path.name} has no columns: its lines are 'SYSTEM SCORE', "
+                "in the order of the inputs"
             )

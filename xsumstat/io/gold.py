@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import drawn, facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import (
     added,
     added_files,
     cells,
     columns,
+    drawn_ratings,
+    filled_sheets,
     frames,
     mtme,
     roles,
@@ -36,7 +39,7 @@ _FRAME = "human"  # what messages call a frame, after its argument
 @_validate.public
 def add_gold(
     ds: xr.Dataset,
-    human: xr.DataArray | pd.DataFrame,
+    human: xr.DataArray | pd.DataFrame | str | PathLike[str],
     *,
     name: str = "human",
     labels: Sequence[str] | None = None,
@@ -47,8 +50,9 @@ def add_gold(
     ----------
     ds : Dataset
         Scores; it is not changed.
-    human : DataArray, (system, input) or (system, input, rater), or DataFrame
-        Human scores or ratings; labels are matched as text (7 and "7" match). A frame has one row per rating, or one
+    human : DataArray, (system, input) or (system, input, rater), DataFrame, str or Path
+        Human scores or ratings; labels are matched as text (7 and "7" match). A path names the file that raters filled
+        (.csv, .tsv, .xlsx, .jsonl, .parquet), as `sample_inputs` wrote it. A frame has one row per rating, or one
         row per output and a column per rater (annotator_1, annotator_2), with usual names (system, model; input, doc;
         rater, annotator; score, rating). For other names use `to_scores`.
     name : str, default "human"
@@ -66,13 +70,15 @@ def add_gold(
     Raises
     ------
     ValueError
-        If no label matches, a metric has this name, human scores have other dims, or columns have other names.
+        If no label matches, a metric has this name, human scores have other dims, or columns have other names. If a
+        file names an unknown system or input, repeats an output, or has a cell that is no number.
 
     Warns
     -----
     UserWarning
         Counts outputs without a human score, human scores without an output, and averaged rows of one output without a
-        column of raters; names labels that look alike and differ.
+        column of raters; names labels that look alike and differ. After `sample_inputs`: counts drawn outputs without
+        a human score and rated inputs that were not drawn, and names judges that score the rated ones differently.
 
     Examples
     --------
@@ -86,13 +92,41 @@ def add_gold(
     _validate.label("name", name)
     schema.checked_scores(ds)
     scale = texts.checked(labels, schema.texts_of(ds))
-    ratings: Any = _of_frame(human, scale) if tabular.is_frame(human) else human
+    draw = drawn.find(ds)
+    ratings: Any = human
+    if isinstance(human, str | PathLike):
+        ratings = _of_file(filled_sheets.read(_validate.path("human", human), ds, name, scale), scale)
+    elif tabular.is_frame(human):
+        ratings = _of_frame(human, scale)
     if isinstance(ratings, xr.DataArray):
         ratings = texts.coded_array(ratings, scale)
     joined_scores, match = join(ds, ratings, name=name)
+    if draw is None or match.n_unknown:
+        _report_match(match)
+    if draw is not None:
+        drawn_ratings.report(ds["score"], joined_scores["score"].sel(metric=name, drop=True), draw)
+    return joined_scores.assign_attrs(labels=list(scale)) if scale else joined_scores
+
+
+def _report_match(match: Match) -> None:
     if not match.is_complete:
         _validate.warn(match.text("the scores"), "scores_left_out")
-    return joined_scores.assign_attrs(labels=list(scale)) if scale else joined_scores
+
+
+def _of_file(sheet: filled_sheets.Sheet, scale: Sequence[str]) -> xr.DataArray:
+    """Human scores from a filled file."""
+    if not sheet.columns:
+        return _of_frame(sheet.frame, scale)
+    ratings = frames.to_scores(
+        sheet.frame,
+        system=sheet.keys["system"],
+        input=sheet.keys["input"],
+        wide=True,
+        ratings=sheet.columns if sheet.rater is None else sheet.columns[0],
+        rater=sheet.rater,
+    )["rating"]
+    alone = sheet.rater is None and len(sheet.columns) == 1
+    return ratings.isel(rater=0, drop=True) if alone else ratings
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Write text to a file whole or not at all."""
+"""Texts and bytes into a file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ import tempfile
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a link stays, and its target is written."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; a link stays, and what it points at is written."""
     target = path.resolve()
     try:
         if target.exists() and not target.is_file():  # a device or a pipe, of which there is no other
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(_bytes(content))
         else:
-            _replace(target, text)
+            _replace(target, _bytes(content))
     except OSError as error:  # which names no file where a disk is full, and elsewhere the temporary one
         if error.errno is None:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _bytes(content: str | bytes) -> bytes:
+    """A text as UTF-8, with the line ends of the system."""
+    return content.replace("\n", os.linesep).encode() if isinstance(content, str) else content
+
+
+def _replace(path: Path, content: bytes) -> None:
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".xsumstat-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
         os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:

@@ -1,0 +1,305 @@
+"""`drift`: two versions of a judge on the same outputs, by plain twins and SciPy."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+from helpers import for_each
+from versions_of_a_judge import plain, versions
+
+from xsumstat.inference import drift as engine
+
+pytestmark = pytest.mark.filterwarnings("ignore:cells left out:UserWarning")
+
+
+def of(new, old, **how):
+    return new.meta.drift(old, **how).squeeze("metric", drop=True)
+
+
+def score_limits(share, without, n, level=0.95):
+    """Wilson's limits with as many cases as have the jackknife's variance, and Student's t over prompts."""
+    j = len(without)
+    v = (j - 1) / j * ((without - np.mean(without)) ** 2).sum()
+    z2 = scipy.stats.t.ppf((1 + level) / 2, j - 1) ** 2 * max(v / (share * (1 - share)), 1 / n)
+    middle, half = share + z2 / 2, math.sqrt(z2 * share * (1 - share) + z2**2 / 4)
+    return (middle - half) / (1 + z2), (middle + half) / (1 + z2)
+
+
+def verdicts_of(x):
+    """The order of each two systems on each prompt, in plain Python; None where a score lacks."""
+    systems, prompts = x.shape
+    pairs = [(a, b) for a in range(systems) for b in range(a + 1, systems)]
+    return [
+        [None if np.isnan(x[a, j] + x[b, j]) else int(np.sign(x[a, j] - x[b, j])) for j in range(prompts)]
+        for a, b in pairs
+    ]
+
+
+@for_each("name", ["flip", "reversal", "changed"])
+def test_shares_are_counted_and_their_limits_leave_prompts_out(name):
+    new, old = versions(noise=1.0)
+    found = of(new, old, alpha=0.1)
+    a, b = plain(new), plain(old)
+    if name == "changed":
+        there = ~np.isnan(a + b)
+        hit = there & (a != b)
+    else:
+        one, two = verdicts_of(np.where(np.isnan(b), np.nan, a)), verdicts_of(np.where(np.isnan(a), np.nan, b))
+        there = np.array([[each is not None for each in row] for row in one])
+        turned = [
+            [x is not None and x * y == -1 for x, y in zip(*rows, strict=True)] for rows in zip(one, two, strict=True)
+        ]
+        other = [[x is not None and x != y for x, y in zip(*rows, strict=True)] for rows in zip(one, two, strict=True)]
+        hit = np.array(turned if name == "reversal" else other)
+    share, n = hit.sum() / there.sum(), there.sum()
+    assert float(found[f"{name}_share"]) == share
+    assert int(found["n_outputs" if name == "changed" else "n_pairs"]) == n
+    without = np.array([np.delete(hit, at, 1).sum() / np.delete(there, at, 1).sum() for at in range(hit.shape[1])])
+    limits = [float(found[f"{name}_{end}"]) for end in ("low", "high")]
+    assert limits == pytest.approx(score_limits(share, without, n, 0.9))
+
+
+def test_shifts_of_systems_are_paired_t_tests_over_inputs():
+    new, old = versions(shift=(1.0,))
+    found = of(new, old)
+    tests = [scipy.stats.ttest_rel(a, b, nan_policy="omit") for a, b in zip(plain(new), plain(old), strict=True)]
+    np.testing.assert_allclose(found["system_shift"], np.nanmean(plain(new) - plain(old), axis=1))
+    np.testing.assert_allclose(found["system_shift_pvalue"], [each.pvalue for each in tests])
+    for end in ("low", "high"):
+        limits = [getattr(each.confidence_interval(), end) for each in tests]
+        np.testing.assert_allclose(found[f"system_shift_{end}"], limits)
+    p = np.array([each.pvalue for each in tests])
+    order = np.argsort(p)
+    holm = np.empty(4)
+    holm[order] = np.minimum(1, np.maximum.accumulate(p[order] * [4, 3, 2, 1]))
+    np.testing.assert_allclose(found["system_shift_pvalue_adjusted"], holm)
+
+
+def test_the_mean_shift_and_what_exceeds_it_are_t_tests_of_contrasts():
+    new, old = versions(shift=(1.0,), gaps=False)
+    found = of(new, old)
+    change = plain(new) - plain(old)
+    overall = scipy.stats.ttest_1samp(change.mean(axis=0), 0)
+    assert float(found["shift"]) == pytest.approx(change.mean())
+    assert float(found["shift_pvalue"]) == pytest.approx(overall.pvalue)
+    assert float(found["shift_low"]) == pytest.approx(overall.confidence_interval().low)
+    beyond = [scipy.stats.ttest_1samp(change[at] - np.delete(change, at, 0).mean(axis=0), 0) for at in range(4)]
+    np.testing.assert_allclose(found["excess_pvalue"], [each.pvalue for each in beyond])
+    np.testing.assert_allclose(found["excess_high"], [each.confidence_interval().high for each in beyond])
+
+
+def test_the_interaction_is_hotellings_test():
+    new, old = versions(shift=(0.3,), noise=1.0, gaps=False, seed=2)
+    found = of(new, old)
+    apart = (plain(new) - plain(old))[1:] - (plain(new) - plain(old))[0]
+    n, k = apart.shape[1], len(apart)
+    t2 = n * apart.mean(axis=1) @ np.linalg.solve(np.cov(apart), apart.mean(axis=1))
+    f = t2 * (n - k) / (k * (n - 1))
+    assert float(found["heterogeneity"]) == pytest.approx(f)
+    assert [float(found[f"df_{each}"]) for each in ("numerator", "denominator")] == [k, n - k]
+    assert float(found["heterogeneity_pvalue"]) == pytest.approx(scipy.stats.f.sf(f, k, n - k))
+
+
+def test_of_two_systems_the_interaction_is_one_t_test():
+    new, old = versions(systems=2, shift=(0.5,), noise=1.0, gaps=False)
+    found = of(new, old)
+    change = plain(new) - plain(old)
+    p = scipy.stats.ttest_rel(change[0], change[1]).pvalue
+    assert float(found["heterogeneity_pvalue"]) == pytest.approx(p)
+    np.testing.assert_allclose(found["excess_pvalue_adjusted"], [p, p])
+
+
+def test_with_gaps_variances_are_of_the_prompts_that_a_system_has():
+    new, old = versions(noise=1.0, seed=3)
+    new.score[0, 2, 10:20] = np.nan
+    found = of(new, old)
+    change = plain(new) - plain(old)
+    n = (~np.isnan(change)).sum(axis=1)
+    mean = np.nanmean(change, axis=1)
+    covariance = np.zeros((4, 4))
+    for s in range(4):
+        for t in range(4):
+            both = ~np.isnan(change[s] + change[t])
+            products = (change[s] - mean[s])[both] @ (change[t] - mean[t])[both]
+            covariance[s, t] = products / math.sqrt(n[s] * (n[s] - 1) * n[t] * (n[t] - 1))
+    weights = np.array([1, -1 / 3, -1 / 3, -1 / 3])
+    half = scipy.stats.t.ppf(0.975, n.min() - 1) * math.sqrt(weights @ covariance @ weights)
+    assert float(found["excess_low"][0]) == pytest.approx(weights @ mean - half)
+    apart = np.hstack([np.full((3, 1), -1.0), np.eye(3)])
+    t2 = (apart @ mean) @ np.linalg.solve(apart @ covariance @ apart.T, apart @ mean)
+    f = t2 * (n.min() - 3) / (3 * (n.min() - 1))
+    assert float(found["heterogeneity"]) == pytest.approx(f)
+
+
+def test_ranks_are_by_means_and_the_direction():
+    new, old = versions(shift=(5.0,), gaps=False)
+    found = of(new, old)
+    for name, ds in (("", new), ("old_", old)):
+        mean = plain(ds).mean(axis=1)
+        np.testing.assert_allclose(found[f"{name}mean"], mean)
+        np.testing.assert_array_equal(found[f"{name}rank"], scipy.stats.rankdata(-mean, "min"))
+    lower = [ds.assign_coords(higher_is_better=("metric", [False, True])) for ds in (new, old)]
+    turned = of(*lower)
+    np.testing.assert_array_equal(turned["rank"], scipy.stats.rankdata(plain(new).mean(axis=1), "min"))
+    np.testing.assert_allclose(turned["system_shift"], found["system_shift"])
+    np.testing.assert_allclose(turned["difference"], -found["difference"])
+
+
+def test_where_nothing_changed_there_is_no_doubt():
+    new, old = versions(noise=0, gaps=False)
+    found = of(new, old)
+    for name in ("flip_share", "reversal_share", "changed_share", "shift", "difference", "heterogeneity"):
+        assert float(found[name]) == 0
+    assert float(found["heterogeneity_pvalue"]) == float(found["shift_pvalue"]) == 1
+    assert bool(found["equivalent"]) and 0.02 < float(found["changed_high"]) < 0.2
+
+
+def test_a_constant_shift_of_one_system_is_certain():
+    new, old = versions(noise=0, shift=(2.0,), gaps=False)
+    found = of(new, old)
+    assert float(found["heterogeneity"]) == math.inf and float(found["heterogeneity_pvalue"]) == 0
+    assert found["system_shift"].values.tolist() == [2, 0, 0, 0]
+    assert found["system_shift_pvalue"].values.tolist() == [0, 1, 1, 1]
+    alike, before = versions(noise=0, shift=(2.0,) * 4, gaps=False)
+    assert float(of(alike, before)["heterogeneity_pvalue"]) == 1
+
+
+@pytest.mark.filterwarnings("ignore:only 4 systems:UserWarning")
+@for_each("level", ["global", "input", "system", "within_system"])
+def test_agreement_is_compared_on_outputs_that_both_scored(level):
+    new, old = versions(noise=2.0)
+    found = of(new, old, level=level, alpha=0.1, margin=0.3)
+    both = xr.concat([new, old], "version").assign_coords(version=["a", "b"])
+    both["score"] = both.score.where(both.score.notnull().all("version"))
+    how = {"level": level, "method": "jackknife", "resample": "input", "margin": 0.3, "alpha": 0.1}
+    judge = both.score.sel(metric=["judge"]).to_dataset()
+    human = new.score.sel(metric="human", drop=True)
+    twin = judge.meta.equivalence(human, along="version", base="b", **how).squeeze()
+    for name in ("difference", "ci_low", "ci_high", "pvalue", "equivalent"):
+        assert float(found[name]) == pytest.approx(float(twin[name]), nan_ok=True)
+    assert float(found["difference"]) == pytest.approx(float(found["new_correlation"] - found["old_correlation"]))
+
+
+def test_agreement_is_the_difference_of_two_correlations():
+    new, old = versions(gaps=False, noise=2.0)
+    human = new.score.sel(metric="human").values
+    found = of(new, old, level="input")
+    r = [np.mean([np.corrcoef(x[:, j], human[:, j])[0, 1] for j in range(40)]) for x in (plain(new), plain(old))]
+    assert float(found["difference"]) == pytest.approx(r[0] - r[1])
+    assert [float(found[f"{each}_correlation"]) for each in ("new", "old")] == pytest.approx(r)
+
+
+def test_two_metrics_of_one_dataset_are_two_versions():
+    new, old = versions(noise=1.0)
+    both = xr.concat([new, old.sel(metric=["judge"]).assign_coords(metric=["before"])], "metric")
+    xr.testing.assert_equal(both.meta.drift("before", "human"), new.meta.drift(old))
+    with pytest.raises(ValueError, match="name the new one by metric="):
+        both.assign(more=both.score * 2).meta.drift("before", "human", metric=["judge", "before"])
+    with pytest.raises(ValueError, match="'befor'; did you mean 'before'"):
+        both.meta.drift("befor", "human", metric="judge")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_labels_that_only_one_has_are_named_and_left_out():
+    new, old = versions(gaps=False)
+    with pytest.warns(UserWarning, match="anchor and score differ along 'input': left out 9 labels that"):
+        part = new.meta.drift(old.isel(input=slice(30, None, -1)))
+    xr.testing.assert_allclose(part, new.isel(input=slice(31)).meta.drift(old))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_further_dims_broadcast_and_lazy_scores_stay_so():
+    pairs = [versions(noise=1.0, seed=seed) for seed in (0, 1)]
+    new, old = (
+        xr.concat(list(each), "language").assign_coords(language=["en", "de"]) for each in zip(*pairs, strict=True)
+    )
+    found = new.meta.drift(old)
+    for at, (one, other) in enumerate(pairs):
+        alone = one.meta.drift(other)
+        xr.testing.assert_allclose(found.isel(language=at, drop=True), alone)
+    lazy = new.chunk(language=1).meta.drift(old.chunk(input=7))
+    assert lazy.chunks
+    xr.testing.assert_identical(lazy.compute(), found)
+
+
+def test_what_cannot_be_compared():
+    new, old = versions()
+    with pytest.raises(ValueError, match="shares no output"):
+        new.meta.drift(old.assign_coords(input=[f"x{at}" for at in range(40)]))
+    with pytest.raises(ValueError, match="no output has a score by both"):
+        new.meta.drift(old.assign(score=old.score * np.nan))
+    with pytest.raises(ValueError, match="metric that anchor lacks"):
+        new.meta.drift(old.assign_coords(metric=["grader", "human"]))
+    with pytest.raises(ValueError, match="only one of them has 'run'"):
+        new.meta.drift(old.expand_dims(run=["a", "b"]))
+    with pytest.raises(ValueError, match="other texts as labels"):
+        new.assign_attrs(labels=("fail", "pass")).meta.drift(old)
+    with pytest.raises(ValueError, match="margin must be above 0"):
+        new.meta.drift(old, margin=0.0)
+    with pytest.raises(ValueError, match="alpha must be below 0.5"):
+        new.meta.drift(old, alpha=0.6)
+
+
+def test_too_few_inputs_have_no_test_of_the_interaction():
+    new, old = versions(systems=5, prompts=5, noise=1.0, gaps=False)
+    assert math.isfinite(float(of(new, old)["heterogeneity_pvalue"]))
+    new, old = versions(systems=6, prompts=5, noise=1.0, gaps=False)
+    found = new.meta.drift(old)
+    assert np.isnan(found["heterogeneity_pvalue"].values).all()
+    assert "No test of different shifts could be made" in found.meta.conclusion()
+
+
+def test_changes_of_a_few_prompts_alone_are_tested_within_what_varies():
+    new, old = versions(systems=4, noise=0, gaps=False)
+    new.score[0, :, 3] += np.array([1.0, 0, 0, 0])
+    found = of(new, old)
+    assert float(found["df_numerator"]) == 1
+    assert float(found["heterogeneity"]) == pytest.approx(1.0)  # one change of 40 has t = 1
+    assert float(found["heterogeneity_pvalue"]) == pytest.approx(scipy.stats.f.sf(1.0, 1, 39))
+
+
+def test_scores_of_any_size_have_the_same_numbers():
+    new, old = versions(noise=1.0)
+    usual = engine.changes(plain(new), plain(old), 1.0, 0.95)
+    for power in (900, -900):
+        large = engine.changes(np.ldexp(plain(new), power), np.ldexp(plain(old), power), 1.0, 0.95)
+        for name, one, other in zip(engine.OF_ALL, usual[0], large[0], strict=True):
+            unit = power if name in engine._OF_SCORES else 0
+            assert np.ldexp(other, -unit) == pytest.approx(one), name
+
+
+def test_a_system_without_shared_outputs_takes_no_part():
+    new, old = versions(noise=1.0, gaps=False)
+    found = engine.changes(plain(new), plain(old), 1.0, 0.95)
+    more = [np.vstack([plain(ds), np.full(40, np.nan)]) for ds in (new, old)]
+    whole = engine.changes(*more, 1.0, 0.95)
+    np.testing.assert_allclose(whole[0], found[0])
+    np.testing.assert_allclose(whole[1][:, :4], found[1])
+    none = dict(zip(engine.OF_SYSTEM, whole[1][:, 4], strict=True))
+    assert none["rank"] == 0 and math.isnan(none["system_shift"]) and math.isnan(none["excess_pvalue_adjusted"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@for_each("design", [(2, 60, 0.0), (3, 60, 0.05), (6, 120, 0.05)])
+def test_limits_hold_the_truth_and_alike_shifts_seldom_differ(design):
+    """Both versions shift all systems alike; inputs are drawn anew, and outputs of one input hang together."""
+    systems, prompts, gaps = design
+    rng = np.random.default_rng(systems)
+    held, differs, flips = [], [], []
+
+    def both(n):
+        quality = rng.normal(size=n) + rng.normal(size=(systems, n))
+        return [np.round(2 * (quality + rng.normal(size=(systems, n)) + by)) for by in (0.2, 0.0)]
+
+    truth = dict(zip(engine.OF_ALL, engine.changes(*both(40_000), 1.0, 0.95)[0], strict=True))
+    for _ in range(400):
+        new, old = (np.where(rng.random(each.shape) < gaps, np.nan, each) for each in both(prompts))
+        found = dict(zip(engine.OF_ALL, engine.changes(new, old, 1.0, 0.95)[0], strict=True))
+        held.append(found["shift_low"] <= 0.4 <= found["shift_high"])
+        flips.append(found["flip_low"] <= truth["flip_share"] <= found["flip_high"])
+        differs.append(found["heterogeneity_pvalue"] <= 0.05)
+    for share, at in ((held, 0.95), (flips, 0.95), (differs, 0.05)):
+        assert scipy.stats.binomtest(int(np.sum(share)), 400, at).pvalue > 1e-4

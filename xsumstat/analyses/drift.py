@@ -1,0 +1,240 @@
+"""What changed between two versions of a judge, or two months, on the same outputs: `drift`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.analyses import correlation
+from xsumstat.analyses.equivalence import equivalence
+from xsumstat.dataset import checks, directions, facts, leakage, results
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import drift as inference
+from xsumstat.types import CorrelationFunction
+
+NEW, OLD = "new", "old"
+# The dim of the two versions within this file.
+_VERSION = "judge_version"
+_OF_AGREEMENT = ("difference", "ci_low", "ci_high", "margin", "pvalue", "equivalent", "n_undefined", "fell_back")
+
+
+@_validate.public
+def drift(
+    ds: xr.Dataset,
+    anchor: xr.Dataset | Hashable,
+    gold: Hashable | xr.DataArray | None = None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    margin: float = 0.05,
+    level: str = "global",
+    coefficient: str | CorrelationFunction = "pearson",
+    alpha: float = 0.05,
+    undefined: str = "drop",
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Scores by the new version, float ``score(metric, system, input, ...)``; NaN is a missing score.
+    anchor : Dataset or label
+        The old version: a Dataset with the same metrics, systems and inputs, or the label of a metric of `ds`.
+    {gold}
+    {metric}
+    margin : float, default 0.05
+        Changes of agreement of less than this do not matter; above 0.
+    level : {"global", "input", "system", "within_system"}, default "global"
+        What is correlated with the human scores: single outputs; systems within each input, averaged; systems' means,
+        of 3 systems or more; inputs within each system, averaged.
+    {coefficient}
+    alpha : float, default 0.05
+        Significance level of all tests, below .5.
+    {undefined}
+    {progress}
+
+    Returns
+    -------
+    Dataset
+        On (metric, ...): ``new_correlation`` and ``old_correlation`` with the human scores; their ``difference`` with
+        ``ci_low`` and ``ci_high``, its (1 − 2·alpha) interval; ``margin``, and the equivalence test's ``pvalue`` and
+        ``equivalent``. All other limits are of (1 − alpha) intervals. ``flip_share``: the share of verdicts between two
+        systems on an input (better, tied, worse) that changed. ``reversal_share``: the share in which the winner now
+        loses. ``changed_share``: the share of outputs with another score. ``shift``: by how much the systems' means
+        rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
+        differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
+        systems; ``mean``, ``old_mean``, ``rank`` and ``old_rank``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an anchor that shares no output with the scores, lacks a judge or has other dims; for bad keywords.
+
+    Warns
+    -----
+    {errors.warned}
+        Also for systems and inputs that only one version has.
+
+    Notes
+    -----
+    The result applies to these systems on inputs like these: inputs are random, single outputs are not. Agreement is
+    compared by ``equivalence(method="jackknife", resample="input")`` on outputs that both versions scored: not
+    equivalent means that a larger change is possible, not that one was found. Shares have score limits (Wilson), shifts
+    Student's t over inputs, with Holm's correction over systems. The test of different shifts is Hotelling's T². A
+    shift that all systems share changes no rank; shifts that differ can.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> new = xsumstat.load_dataset("demo")
+    >>> old = new.copy(deep=True)
+    >>> old["score"] = old.score.where(old.system != "s0", old.score - 4)
+    >>> found = new.meta.drift(old, "human", metric="judge")
+    >>> found.system_shift.isel(metric=0, system=[0, 1]).round(2).values.tolist()
+    [4.0, 0.0]
+    """
+    alpha = _validate.fraction("alpha", alpha)
+    pair = _Versions.of(ds, anchor, gold, metric)
+    how: dict[str, Any] = {"level": level, "coefficient": coefficient, "undefined": undefined}
+    agreement = equivalence(
+        pair.ds,
+        pair.gold,
+        along=_VERSION,
+        base=OLD,
+        metric=pair.judges,
+        margin=_validate.number("margin", margin, 0, np.inf),
+        method="jackknife",
+        resample="input",
+        alpha=alpha,
+        progress=progress,
+        **how,
+    )
+    found = agreement[list(_OF_AGREEMENT)].isel({_VERSION: 0}, drop=True).drop_attrs(deep=False)
+    with _validate.kept_warnings():  # they were given just now
+        each = correlation.corr(pair.ds, pair.gold, metric=pair.judges, **how)["correlation"]
+    for version, name in ((NEW, "new_correlation"), (OLD, "old_correlation")):
+        found[name] = each.sel({_VERSION: version}, drop=True)
+    found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
+    kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
+    kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
+    return results.result(found, tuple(pair.ds["score"].dims), analysis="drift", **kept)
+
+
+@dataclass(frozen=True)
+class _Versions:
+    """Scores by both versions (metric, version, ...), NaN unless both have one, with the human scores."""
+
+    ds: xr.Dataset
+    gold: xr.DataArray
+    judges: list[Hashable]
+
+    @classmethod
+    def of(cls, ds: xr.Dataset, anchor: Any, gold: Any, metric: Any) -> _Versions:
+        """Two Datasets, or two metrics of one."""
+        score = schema.checked_scores(ds)
+        human, name, own = schema.find_gold(ds, score, gold)
+        if isinstance(anchor, xr.Dataset):
+            asked = leakage.judged(score, own) if metric is None else metric
+            now = score.isel(metric=schema.choose(score, asked, "metric"))
+            then = _of_anchor(now, ds, anchor)
+        else:
+            now, then = _of_one(score, anchor, own, metric)
+        now, then = _shared(now, then)
+        beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",)}
+        both = xr.concat([each.reset_coords(drop=True) for each in (now, then)], _VERSION)
+        both = both.where(both.notnull().all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
+        if not facts.is_lazy(both) and not bool(both.notnull().any()):
+            raise ValueError("anchor shares no output with the scores: no output has a score by both versions")
+        named = {dim: now[dim] for dim in facts.CELLS if dim in human.indexes}
+        joined = xr.Dataset({"score": checks.whole(both.transpose("metric", _VERSION, *facts.CELLS, ...), facts.CELLS)})
+        return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist())
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of systems and of inputs."""
+        return {dim: self.ds.sizes[dim] for dim in facts.CELLS}
+
+    def changes(self, confidence_level: float) -> dict[str, xr.DataArray]:
+        """What changed beside agreement."""
+        score = self.ds["score"]
+        new, old = (score.sel({_VERSION: version}, drop=True) for version in (NEW, OLD))
+        lower = score.indexes["metric"].isin(directions.lower(score))
+        direction = xr.DataArray(np.where(lower, -1.0, 1.0), dims="metric")
+        found = xr.apply_ufunc(
+            inference.changes,
+            new,
+            old,
+            direction,
+            kwargs={"confidence_level": confidence_level},
+            input_core_dims=[facts.CELLS, facts.CELLS, []],
+            output_core_dims=[["_number"], ["_number_each", "system"]],
+            vectorize=True,
+            dask="parallelized",
+            output_dtypes=[float, float],
+            dask_gufunc_kwargs={
+                "output_sizes": {"_number": len(inference.OF_ALL), "_number_each": len(inference.OF_SYSTEM)},
+                "allow_rechunk": True,
+            },
+            keep_attrs=False,
+        )
+        named = zip(found, ("_number", "_number_each"), (inference.OF_ALL, inference.OF_SYSTEM), strict=True)
+        return {key: each.isel({dim: at}) for each, dim, keys in named for at, key in enumerate(keys)}
+
+
+def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.DataArray:
+    """The old scores of the same metrics."""
+    then = schema.checked_scores(anchor)
+    for label in now.indexes["metric"]:
+        _validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
+    if schema.texts_of(ds) != schema.texts_of(anchor):
+        raise ValueError("anchor has other texts as labels than the scores: give all, the lowest first, by labels=")
+    apart = sorted(map(str, {*now.dims} ^ {*then.dims}))
+    if apart:
+        raise ValueError(f"anchor and score must have the same dims; only one of them has {_validate.listing(apart)}")
+    return then.sel(metric=now["metric"].values)
+
+
+def _of_one(
+    score: xr.DataArray, anchor: Hashable, own: list[Hashable], metric: Any
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Two metrics of one Dataset: the new version, and the old one under its name."""
+    labels = list(score.indexes["metric"])
+    _validate.known("anchor", anchor, labels, "metrics")
+    asked = [label for label in leakage.judged(score, own) if label != anchor] if metric is None else metric
+    places = schema.choose(score, asked, "metric")
+    if len(places) != 1 or labels[places[0]] == anchor:
+        told = _validate.listing([labels[at] for at in places])
+        raise ValueError(f"anchor={anchor!r} is the old version of one metric: name the new one by metric=; got {told}")
+    now = score.isel(metric=places)
+    return now, score.sel(metric=[anchor]).drop_vars("metric").assign_coords(metric=now["metric"].values)
+
+
+def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """The labels that both have; a warning names the others."""
+    for dim in map(str, now.dims):
+        if dim not in now.indexes or dim not in then.indexes:
+            if now.sizes[dim] != then.sizes[dim]:
+                got = _validate.counted(then.sizes[dim], "label")
+                raise ValueError(f"anchor has {got} along {dim!r}, but the scores have {now.sizes[dim]}")
+            continue
+        ours, theirs = now.indexes[dim], then.indexes[dim]
+        shared = ours[ours.isin(theirs)]
+        if not len(shared):
+            raise ValueError(
+                f"anchor shares no output with the scores: no label of {dim!r} is in both. Scores: "
+                f"{_validate.listing(ours)}; anchor: {_validate.listing(theirs)}"
+            )
+        lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
+        if lost:
+            _validate.warn(
+                f"anchor and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
+                f"one of them has: {_validate.listing(lost)}",
+                "labels_left_out",
+            )
+        now, then = now.sel({dim: shared}), then.sel({dim: shared})
+    return now, then

@@ -1,0 +1,172 @@
+"""Inputs that were drawn for rating: the coordinates that say so, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset.value_checks import Checks
+from xsumstat.types import BoolArray, FloatArray
+
+PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
+COORDS = (PROBABILITY, DRAWN, STRATUM)
+# Attributes: how inputs were drawn, by which seed, and the columns of the file that raters fill.
+HOW, SEED, COLUMNS = "drawn_by", "draw_seed", "rating_columns"
+# Probabilities that differ by no more than this factor count as equal: rounding of a proportional allocation.
+_EQUAL = 1.25
+# Where a larger share of the inputs that were not drawn has human scores, these are not those of the draw.
+_MOST_UNDRAWN = 0.5
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A stratified random sample of the inputs.
+
+    Attributes
+    ----------
+    probability : array of float, (inputs,)
+        With which each input was drawn.
+    drawn : array of bool, (inputs,)
+    strata : list of str
+        The stratum of each input.
+    """
+
+    probability: FloatArray
+    drawn: BoolArray
+    strata: list[str]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all inputs were about as likely to be drawn."""
+        return about_equal(self.probability)
+
+    @property
+    def names(self) -> list[str]:
+        """All strata."""
+        return sorted(set(self.strata))
+
+
+def about_equal(probability: FloatArray) -> bool:
+    """Whether probabilities differ by no more than rounding of a proportional allocation makes them."""
+    return len(probability) == 0 or bool(probability.max() <= _EQUAL * probability.min())
+
+
+def find(ds: xr.Dataset) -> Draw | None:
+    """The draw of the whole Dataset that its coordinates describe, or None where they describe none."""
+    draw = _described(ds)
+    if draw is not None:
+        _check_whole(draw)
+    return draw
+
+
+def _described(ds: xr.Dataset) -> Draw | None:
+    """The same, also where only the drawn inputs are left."""
+    there = [name for name in COORDS if name in ds.coords]
+    if PROBABILITY not in there and STRATUM not in there:
+        return None
+    lacking = [name for name in COORDS if name not in there]
+    if lacking:
+        raise ValueError(
+            f"the Dataset has the coordinate {there[0]!r} and lacks {_validate.listing(lacking)}, so its draw is not "
+            f"known; use the Dataset of sample_inputs(), or drop the draw: ds.drop_vars({there})"
+        )
+    for name in COORDS:
+        if ds[name].dims != ("input",):
+            raise ValueError(f"the coordinate {name!r} must be along input alone, it has the dims {ds[name].dims}")
+    probability = np.asarray(ds[PROBABILITY].values, dtype=float)
+    strata = ds[STRATUM].values
+    if pd.isna(strata).any():
+        raise ValueError(
+            f"the coordinate {STRATUM!r} is missing for {_validate.counted(int(pd.isna(strata).sum()), 'input')}"
+        )
+    draw = Draw(probability, np.asarray(ds[DRAWN].values).astype(bool), [str(each) for each in strata])
+    _check(draw, list(ds.indexes["input"]) if "input" in ds.indexes else list(range(ds.sizes["input"])))
+    return draw
+
+
+def _check(draw: Draw, labels: Sequence[Hashable]) -> None:
+    wrong = ~((draw.probability > 0) & (draw.probability <= 1))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"{PROBABILITY} must be above 0 and at most 1, got {draw.probability[at]:g} for input {labels[at]!r}"
+        )
+    within = pd.Series(draw.probability).groupby(draw.strata)
+    apart = within.max() > within.min() * (1 + 1e-9)
+    if apart.any():
+        raise ValueError(
+            f"{PROBABILITY} must be one number within each {STRATUM}, and differs within {apart[apart].index[0]!r}"
+        )
+    certain = (draw.probability == 1) & ~draw.drawn
+    if certain.any():
+        at = int(np.flatnonzero(certain)[0])
+        raise ValueError(f"input {labels[at]!r} has {PROBABILITY} 1 and is not {DRAWN}; the coordinates contradict")
+
+
+def _check_whole(draw: Draw) -> None:
+    """Some input that could have been drawn is there, too."""
+    if draw.drawn.all() and (draw.probability < 1).any():
+        raise ValueError(
+            f"every input was drawn, although {PROBABILITY} is below 1: the Dataset seems to hold the drawn inputs "
+            "alone, so shares of the strata are not known; use the whole Dataset that sample_inputs() returned, or "
+            f"drop the draw to speak of these inputs alone: ds.drop_vars({list(COORDS)})"
+        )
+
+
+def warn_ignored(ds: xr.Dataset, values: xr.DataArray, later: Checks | None = None) -> None:
+    """Warn that an analysis ignores unequal probabilities, if it sees the human scores of the drawn inputs alone.
+
+    Parameters
+    ----------
+    ds : Dataset
+    values : DataArray
+        Human scores.
+    later : Checks, optional
+        Where the check waits if the scores are lazy; default: they are computed.
+    """
+    if not all(name in ds.coords and ds[name].dims == ("input",) for name in COORDS) or "input" not in values.dims:
+        return
+    draw = _described(ds)
+    if draw is None or about_equal(draw.probability[draw.drawn]):
+        return
+    there = values.notnull().any([dim for dim in values.dims if dim != "input"])
+    if "input" in ds.indexes and "input" in there.indexes:
+        there = there.reindex(input=ds.indexes["input"], fill_value=False)
+    if there.sizes["input"] == len(draw.drawn):
+        (later or Checks()).make(_warn_ignored, there.compute() if later is None else there, draw)
+
+
+def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
+    rated = there.values
+    if not rated[draw.drawn].any() or (~draw.drawn).any() and rated[~draw.drawn].mean() > _MOST_UNDRAWN:
+        return
+    low, high = draw.probability[draw.drawn].min(), draw.probability[draw.drawn].max()
+    _validate.warn_once(
+        f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "
+        "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
+        'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), or draw with allocation="proportional"',
+        "unequal_probabilities",
+    )
+
+
+def sentence(attrs: Mapping[Any, Any], verb: str = "are") -> str:
+    """How the rated inputs of a result were drawn, in words; empty where they were not."""
+    how = attrs.get(HOW)
+    if how is None:
+        return ""
+    weighted = " Strata are weighted by their shares of all inputs." if attrs.get("strata") == STRATUM else ""
+    return f"The rated inputs {verb} {how}.{weighted}"
+
+
+def without(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset without a draw."""
+    kept = {name: value for name, value in ds.attrs.items() if name not in (HOW, SEED, COLUMNS)}
+    found = ds.drop_vars([name for name in COORDS if name in ds.coords])
+    found.attrs = kept
+    return found

@@ -1,0 +1,150 @@
+"""Differences of two systems' mean human scores where inputs were drawn from strata; plain arrays."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from xsumstat.inference import score_limits
+from xsumstat.inference.system_differences import NAMES, least_variance
+from xsumstat.inference.system_means import Slope, Strata, divided, over_strata, quantile, satterthwaite
+from xsumstat.types import BoolArray, FloatArray, IntArray
+
+# How much the mean variance of all pairs of systems counts beside each one's own, in degrees of freedom; from how many
+# pairs on there is one.
+_MODERATED, _MODERATED_PAIRS = 1.0, 3
+
+
+def stratified_differences(
+    f: FloatArray, z: FloatArray, pairs: IntArray, strata: Strata, target: str, level: float
+) -> dict[str, FloatArray]:
+    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
+
+    With W_h the strata's shares of the m inputs that both systems have metric scores on, z_d and f_d the two systems'
+    differences on an input, and D_h the mean of f_d on all inputs of a stratum less that on the rated ones, the
+    difference is ``Σ W_h·(mean_h z_d + κb·D_h)``, over inputs that both have ratings of. Its variance is
+    ``Σ W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D²``, and for new inputs that of the ratings' differences over m more.
+
+    Parameters
+    ----------
+    f, z : array, (..., systems, inputs)
+        Scores by the metric and by people; NaN where there are none.
+    pairs : array of int, (pairs, 2)
+    strata : Strata
+    target : str
+        "new" or "these" inputs.
+    level : float
+        Of the limits.
+    """
+    every = np.array(list(itertools.combinations(range(f.shape[-2]), 2)), dtype=np.int64).reshape(-1, 2)
+    slope = _slope(f, z, strata)
+    typical = [
+        np.nanmean(each, axis=-2) if _enough(each) else None for each in _spreads(f, z, every, strata, slope)[:2]
+    ]
+    fd, zd, both = _differences(f, z, pairs)
+    scored: BoolArray = np.asarray(~np.isnan(fd))
+    n_h, m_h = strata.counts(both), strata.counts(scored)
+    n, m = n_h.sum(axis=-1), m_h.sum(axis=-1)
+    share = divided(m_h, m[..., None], np.nan)
+    spread_e, spread_z, lost = _spreads(f, z, pairs, strata, slope)
+    dfs = n_h - 1.0
+    spread_e, spread_z = (_drawn_to(each, dfs, mean) for each, mean in zip((spread_e, spread_z), typical, strict=True))
+    dfs = dfs + (0.0 if typical[0] is None else _MODERATED)
+    human = over_strata(share, strata.means(zd, both))
+    width = _width(z)
+    constant = (over_strata(np.ones_like(share), np.where(n_h > 0, spread_z, 0.0)) == 0)[..., None]
+    least = least_variance(human, width[..., None], n)[..., None]
+    spread_z, spread_e = np.where(constant, least, spread_z), np.where(constant, least, spread_e)
+    gap = over_strata(share, strata.means(fd, scored) - strata.means(fd, both))
+    left = divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)
+    each = np.where(share > 0, np.maximum(share**2 * left, 0.0), share)
+    further = share * divided(1.0, m, np.nan)[..., None] if target == "new" else np.zeros_like(share)
+    kept = slope.kept[..., None]
+    extra = kept * slope.variance[..., None] * gap**2
+    if target == "new":
+        extra = extra + _between(strata.means(zd, both), spread_z, share, n_h, m)
+    variance = over_strata(each, spread_e) + over_strata(further, spread_z) + extra
+    value = human + slope.used[..., None] * gap
+    most = n - strata.n
+    df = satterthwaite(each * spread_e + further * spread_z, dfs, most) if strata.own_spread else most
+    df = df * divided(most - lost * (kept > 0), most, 0.0)
+    error = np.sqrt(variance)
+    unknown = (width == 0)[..., None] & ((target == "new") | (n < m))
+    half = np.where(unknown & (error == 0), np.nan, quantile(df, level) * error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
+    numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
+    return dict(zip(NAMES, numbers, strict=True))
+
+
+def _differences(f: FloatArray, z: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Differences of scores and of ratings, (..., pairs, inputs), and where both are."""
+    with np.errstate(invalid="ignore"):
+        fd = f[..., pairs[:, 0], :] - f[..., pairs[:, 1], :]
+        zd = z[..., pairs[:, 0], :] - z[..., pairs[:, 1], :]
+    return fd, zd, np.asarray(~(np.isnan(fd) | np.isnan(zd)))
+
+
+def _slope(f: FloatArray, z: FloatArray, strata: Strata) -> Slope:
+    """The slope that all pairs share, of scores less the means of strata, and of inputs where all are rated alike."""
+    rated: BoolArray = np.asarray(~(np.isnan(f) | np.isnan(z)))
+    f0, z0 = strata.centred(f, rated), strata.centred(z, rated)
+    n_inputs = rated.any(axis=-2).sum(axis=-1).astype(float)
+    known = rated.any(axis=-1, keepdims=True)
+    k = known.sum(axis=-2, keepdims=True)
+    same = ((rated == rated.any(axis=-2, keepdims=True)) | ~known).all(axis=(-2, -1)) & (k > 1)[..., 0, 0]
+    centre = same[..., None, None]
+    f0, z0 = (
+        np.where(centre & known, each - each.sum(axis=-2, keepdims=True) / np.maximum(k, 1), each) for each in (f0, z0)
+    )
+    df = np.maximum(rated.sum(axis=-1) - strata.n, 0).sum(axis=-1) - 1.0
+    double = (k[..., 0, 0] - 1) * np.maximum(n_inputs - strata.n, 0) - 1
+    return Slope.of(f0, z0, n_inputs, np.where(same, double, df))
+
+
+def _spreads(
+    f: FloatArray, z: FloatArray, pairs: IntArray, strata: Strata, slope: Slope
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Variances of what the metric leaves and of ratings' differences, (..., pairs, groups), and the slope's df."""
+    fd, zd, both = _differences(f, z, pairs)
+    f0, z0 = strata.centred(fd, both), strata.centred(zd, both)
+    n_h = strata.counts(both)
+    df = n_h.sum(axis=-1) - strata.n
+    b, used = slope.b[..., None, None], slope.used[..., None, None]
+    left = divided(((z0 - b * f0) ** 2).sum(axis=-1), df, 0.0)
+    lost = np.minimum(1.0, divided(slope.variance[..., None] * (f0**2).sum(axis=-1), left, 0.0))
+    found = []
+    for rest, taken in ((z0 - used * f0, slope.kept[..., None] * lost), (z0, np.zeros_like(lost))):
+        squares = (rest**2) @ strata.members
+        pooled = np.broadcast_to(divided(squares.sum(axis=-1), df - taken, np.nan)[..., None], n_h.shape)
+        own = divided(squares, n_h - 1, np.nan) * divided(df, df - taken, np.nan)[..., None]
+        found.append(np.where((n_h >= 2) & strata.own_spread, own, pooled))
+    return found[0], found[1], lost
+
+
+def _enough(spread: FloatArray) -> bool:
+    """Whether there are so many pairs that their mean variance says something of each."""
+    return spread.shape[-2] >= _MODERATED_PAIRS and not np.isnan(spread).any()
+
+
+def _drawn_to(spread: FloatArray, dfs: FloatArray, mean: FloatArray | None) -> FloatArray:
+    """Variances of pairs, drawn to the mean of all pairs."""
+    if mean is None:
+        return spread
+    weight = np.maximum(dfs, 0.0)
+    return (weight * spread + _MODERATED * mean[..., None, :]) / (weight + _MODERATED)
+
+
+def _between(means: FloatArray, spread: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray) -> FloatArray:
+    """The variance between strata's means as far as chance does not explain it, over m."""
+    middle = over_strata(share, means)[..., None]
+    between = over_strata(share, (means - middle) ** 2)
+    chance = over_strata(share * (1 - share) * divided(1.0, n_h, np.nan), spread)
+    return divided(np.maximum(0.0, between - chance), m, np.nan)
+
+
+def _width(z: FloatArray) -> FloatArray:
+    """From the lowest to the highest rating, (...,)."""
+    low, high = score_limits.ends(z, ~np.isnan(z), None)
+    return np.where(high > low, high - low, 0.0)[..., 0]

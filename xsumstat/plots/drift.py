@@ -1,0 +1,124 @@
+"""Pictures of what changed between two versions of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    ZERO_LINE,
+    axes_for,
+    check_not_empty,
+    faint,
+    finished,
+    grey,
+    grid_of,
+    label_width,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INCHES = 3.8  # across a panel
+
+
+@_validate.public
+@on_its_ground
+def drift(
+    result: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Any] = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Shift of each system's mean with its interval, over the shift of all; above, how agreement changed.
+
+    Parameters
+    ----------
+    result : Dataset
+        From ``ds.meta.drift``.
+    {metric.drawn}
+    {order}
+        It orders the systems of a panel.
+    {figsize}
+    {title}
+    {ax}
+
+    Returns
+    -------
+    Axes or array of Axes
+        One for each metric and label of further dims.
+
+    Raises
+    ------
+    ValueError
+        If the result is of another analysis.
+    {errors.plot}
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> new = xsumstat.load_dataset("demo").isel(system=slice(3))
+    >>> old = new.copy(deep=True)
+    >>> old["score"] = old.score.where(old.system != "s0", old.score - 4)
+    >>> axes = new.meta.drift(old, "human", metric="judge").meta.plot.drift()
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['s0', 's1', 's2']
+    """
+    if result.attrs.get("analysis") != "drift" or "system_shift" not in result:
+        raise ValueError("the result has no shifts of systems; this draws what drift gives")
+    check_not_empty(result["system_shift"])
+    for dim in ("metric", "system"):
+        result = result if dim in result.dims else result.expand_dims(dim)
+    result, left_out = shown(result, "difference", metric=metric, order="given")
+    result, more = shown(result, "system_shift", order=order, dims=("system",))
+    result, undefined = with_values(result, "system_shift", "system")
+    panels = panels_of(result, ["metric", *(str(dim) for dim in result["difference"].dims if dim != "metric")])
+    names = texts(result["system"])
+    across, down = grid_of(len(panels))
+    size = (label_width(result["system"]) + _INCHES * across, 0.9 + (1.1 + 0.3 * len(names)) * down)
+    axes = axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
+    axes[0].set_yticks(range(len(names)), names, **PLAIN)
+    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    for axis, (name, panel) in zip(axes, panels, strict=True):
+        _panel(axis, panel)
+        panel_title(axis, f"{name}\n{_agreement(panel)}", _INCHES)
+        axis.set_xlabel("change of the system's mean score", fontsize=9.5, **PLAIN)
+    note = f"{100 * (1 - float(result.attrs['alpha'])):.4g} % intervals of shifts; the band is that of the mean shift"
+    return finished(axes, ax, title=title, notes=[wording.how(result), note, left_out, more, undefined])
+
+
+def _agreement(panel: xr.Dataset) -> str:
+    """How agreement changed, for the title of a panel."""
+    value, low, high = (float(panel[name]) for name in ("difference", "ci_low", "ci_high"))
+    return f"agreement changed by {wording.estimate(value, low, high)}"
+
+
+def _panel(axis: Any, panel: xr.Dataset) -> None:
+    """The systems of one metric, over the mean shift."""
+    band = float(panel["shift_low"]), float(panel["shift_high"])
+    if np.isfinite(band[0]):
+        axis.axvspan(*band, color=grey(), alpha=0.35, lw=0, zorder=0)
+    axis.axvline(float(panel["shift"]), color=ZERO_LINE, lw=1, ls="--", zorder=1)
+    axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
+    rows, (color, marker) = np.arange(panel.sizes["system"]), style_of(0)
+    value, low, high = (panel[f"system_shift{end}"].values for end in ("", "_low", "_high"))
+    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
+    axis.plot(value, rows, marker, ms=5, color=color, zorder=4)
+    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.set_axisbelow(True)
