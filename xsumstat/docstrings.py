@@ -402,6 +402,11 @@ RUNS = {
         "level coefficient resample.ci alpha.equivalence adjust.formula within"
     ),
     "resamples": "n_resamples missing undefined rng progress",
+    "trials": "missing undefined rng.trials progress",
+    "table": "result tests.marked alpha.marked digits",
+    "drawn": "result metric.drawn order",
+    "picture": "figsize title ax",
+    "picture.single": "figsize title ax.single",
 }
 
 

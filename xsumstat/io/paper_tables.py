@@ -47,10 +47,7 @@ def to_latex(
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
+    {table}
     caption, label : str, optional
         Caption and label of the table. Special characters of the caption are escaped.
 
@@ -108,10 +105,7 @@ def to_markdown(
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
+    {table}
     caption : str, optional
         A line above the table.
 

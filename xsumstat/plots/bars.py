@@ -66,9 +66,7 @@ def bars(
         "value": the largest on top.
     hue : str, optional
         A further dim whose labels share a row; default the first. Each label of the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

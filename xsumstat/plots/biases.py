@@ -65,9 +65,7 @@ def bias(
         "value": the largest mean slope on top.
     hue : str, optional
         Dim, such as "covariate", whose labels share a panel in colours. Each label of the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

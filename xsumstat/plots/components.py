@@ -60,9 +60,7 @@ def pca(
     {metric.few}
     {order.given}
         Order of the legend and of colours. "value": the largest coordinate first.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
@@ -186,9 +184,7 @@ def variance_components(
     {metric.drawn}
     {order.given}
         "value": the largest share of systems on top. The gold comes first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -68,9 +68,7 @@ def distribution(
     {order}
         Order of groups. "value": the highest mean of the first panel first. Of more than seven groups the first seven
         are drawn, with a note; a list draws all.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -75,9 +75,7 @@ def matrix(
         Draw each pair once, below the diagonal, if both halves are equal.
     annotate : bool, optional
         Write numbers and intervals into the cells; default if 7 points fit.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

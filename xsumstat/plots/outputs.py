@@ -91,9 +91,7 @@ def disagreement(
     highlight : label or pair of labels, optional
         A pair, in one panel, or a metric, a panel for each of its pairs. Default: a panel for each pair of up to five
         metrics; for more, one for each metric, with its least and most similar metrics highlighted.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -284,9 +282,7 @@ def improvement(
     Parameters
     ----------
     {result}
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
@@ -367,9 +363,7 @@ def range_drop(
         At least two, whose pairs are drawn; default all, or the first 20 pairs in order, with a note.
     {order}
         Order of pairs, by the names of the metrics; a list selects metrics. "value": the largest drop on top.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------

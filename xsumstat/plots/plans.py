@@ -61,9 +61,7 @@ def plan(
         A panel each.
     {order.given}
         "value": by mean value, the largest first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -57,9 +57,7 @@ def raters(
     result : Dataset
         Result of one of these.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -132,9 +130,7 @@ def strengths(
     result : Dataset
         Result of ``ds.meta.rank_systems``.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -72,9 +72,7 @@ def pvalues(
     {metric.drawn}
     {order}
         Order of rows, and of columns with the same labels. "value": the largest mean difference first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

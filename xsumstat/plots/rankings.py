@@ -68,9 +68,7 @@ def clusters(
     {metric.drawn}
     {order}
         "value": the best on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -224,13 +222,9 @@ def tasks(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best average on top.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------

@@ -52,13 +52,9 @@ def repeatability(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the most reliable first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -66,9 +66,7 @@ def heatmap(
     {order}
         Order of systems and inputs in all panels; a list selects systems. "value": the best by the first panel's metric
         left and on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -218,9 +216,7 @@ def input_effect(
         A panel each.
     {order}
         Order of inputs in each panel. "value": the highest mean rank on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -64,9 +64,7 @@ def coverage(
         A panel each.
     {order.given}
         Order of panels of metrics. "value": the largest mean share first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -122,9 +120,7 @@ def power(
         A panel each.
     {order.given}
         Order of panels of metrics. "value": the largest mean share first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

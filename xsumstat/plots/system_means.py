@@ -54,9 +54,7 @@ def system_means(
     system : label or list of labels, optional
         Systems to draw; default all, or the first 20 in order, with a note.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -54,16 +54,12 @@ def top_k(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best first.
     hue : str, optional
         A further dim whose labels share a panel in colours; more than 4 have no intervals, with a note. Each label of
         the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -169,13 +165,9 @@ def confusion(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the largest F1 of verdicts, or share of equal labels, first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
@@ -275,13 +267,9 @@ def close_corr(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best left in each group.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

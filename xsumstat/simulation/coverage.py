@@ -88,10 +88,7 @@ def coverage(
     {n_resamples.trials}
     confidence_level : float, default 0.95
         Nominal coverage.
-    {missing}
-    {undefined}
-    {rng.trials}
-    {progress}
+    {trials}
 
     Returns
     -------

@@ -93,10 +93,7 @@ def power(
         Significance level, between 0 and 1.
     {n_trials}
     {n_resamples.trials}
-    {missing}
-    {undefined}
-    {rng.trials}
-    {progress}
+    {trials}
 
     Returns
     -------
