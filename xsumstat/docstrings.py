@@ -343,8 +343,13 @@ ENTRIES = {
             precedence.
     """,
     "digits": """
-        digits : int, default 2
-            Decimals; p-values have at least three.
+        digits : int or "auto", default 2
+            Decimals; p-values have at least three. "auto" takes the fewest, from 2 to 4, by which metrics of different
+            ranks print differently.
+    """,
+    "caption": """
+        caption : str or True, optional
+            The caption; True writes one from the result: coefficient, human scores, level and tasks.
     """,
     "level.list": """
         level : str or list of str, default "system"
