@@ -49,10 +49,7 @@ def to_latex(
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
+    {table}
     {caption}
     label : str, optional
         Label that LaTeX refers to.
@@ -69,10 +66,6 @@ def to_latex(
         between metrics. Further dims are groups of columns. Tests of all pairs and correlations among metrics are
         square tables with significant p-values in bold. A note states how the numbers were computed. Other results
         are written as the rows of `to_frame`.
-
-    Raises
-    ------
-    {errors.tables}
 
     Examples
     --------
@@ -118,10 +111,7 @@ def to_markdown(
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
+    {table}
     {caption}
 
     Returns
@@ -131,10 +121,6 @@ def to_markdown(
         columns of their own where they differ between metrics. Further dims are groups of columns, named in the titles.
         Tests of all pairs and correlations among metrics are square tables with significant p-values in bold. A note
         states how the numbers were computed. Other results are written as the rows of `to_frame`.
-
-    Raises
-    ------
-    {errors.tables}
 
     Examples
     --------

@@ -77,10 +77,6 @@ def to_html(
         note. The style and the script that sorts are part of the text, so the table works in a page without a network.
         Metrics without a value stay last in either order.
 
-    Raises
-    ------
-    {errors.tables}
-
     Examples
     --------
     >>> import xsumstat
