@@ -66,6 +66,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
             ["k"],
             ["n"],
             ["rating"],
+            ["anchor", "gold"],
             ["variable"],
             ["task"],
             ["by"],

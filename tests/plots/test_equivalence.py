@@ -9,6 +9,7 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
+from scipy import stats  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

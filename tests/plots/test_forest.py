@@ -186,3 +186,21 @@ def test_how_the_intervals_were_made_stands_below():
     of_demo("ci", "human", level="input").meta.plot.forest(ax=left, title="left")
     assert not figure.texts and not figure.legends and not right.texts and right.get_legend() is None
     assert left.get_title() == "left" and any("95 %" in text.get_text() for text in left.texts)
+
+
+def test_a_highlighted_metric_is_bold_and_never_left_out(demo):
+    found = demo.meta.ci("human", level="input")
+    for ax in (
+        found.meta.plot.forest(highlight="bleu"),
+        demo.meta.corr("human").meta.plot.bars(highlight=["bleu"]),
+        demo.meta.rank("human", n_resamples=99, rng=0).meta.plot.clusters(highlight="bleu"),
+    ):
+        bold = [label.get_text() for label in ax.get_yticklabels() if label.get_fontweight() == "bold"]
+        assert bold == ["bleu"]
+    many = xr.concat([demo.score.sel(metric="length").assign_coords(metric=f"m{at:02}") for at in range(25)], "metric")
+    scores = xr.Dataset({"score": many, "human": demo.score.sel(metric="human", drop=True)})
+    ax = scores.meta.corr("human").meta.plot.bars(order="given", highlight="m24")
+    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["m19", "m24"]
+    assert "1 highlighted one" in ax.figure.texts[-1].get_text()
+    with pytest.raises(ValueError, match="unknown highlight 'blue'; did you mean 'bleu'"):
+        found.meta.plot.forest(highlight="blue")

@@ -154,7 +154,7 @@ PICTURES = {
     "heatmap": lambda ds, qs: (ds.meta.plot.heatmap(metric=METRICS), [*METRICS, *SYSTEMS, *INPUTS]),
     "input_effect": lambda ds, qs: (
         ds.meta.input_effect(metric=METRICS).meta.plot.input_effect(highlight=INPUTS[3]),
-        [*METRICS, *INPUTS, f"{INPUTS[3]}: differs"],
+        [*METRICS, *INPUTS],
     ),
     "top_k": lambda ds, qs: (
         qs.meta.top_k_corr(
@@ -166,6 +166,12 @@ PICTURES = {
     "repeatability": lambda ds, qs: (
         again(ds).meta.repeatability(GOLD, metric=METRICS).meta.plot.repeatability(),
         METRICS,
+    ),
+    "missingness": lambda ds, qs: (
+        ds.where((ds.metric != METRICS[1]) | (ds.score > 0))
+        .meta.missingness(GOLD, metric=METRICS[:2], score_range=(-100, 100), **DRAWS)
+        .meta.plot.missingness(),
+        [*METRICS[:2], *SYSTEMS],
     ),
     "bars": lambda ds, qs: (intervals().meta.plot.bars(), [GOLD, *METRICS, *QUALITIES, *HUE.values()]),
     "bars of groups": lambda ds, qs: (ds.meta.corr(by="type of $s$").meta.plot.bars(), [*TYPES, "type of $s$"]),

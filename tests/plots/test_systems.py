@@ -151,7 +151,7 @@ def test_input_effect_colours_what_differs(demo):
             apart = gap > critical * np.sqrt(1 / n[place] + 1 / n[at])
             assert color == (HUES[0] if place == at else HUES[1] if apart else UNTOLD)
     lowest = effect.sel(metric="judge").meta.plot.input_effect()
-    names = labels_of(lowest)
+    names = [label.get_text() for label in lowest.get_yticklabels()]
     assert names[int(lowest.texts[0].xy[1])] == effect.sel(metric="judge").mean_rank.idxmin().item()
     with pytest.raises(ValueError, match="unknown highlight 'doc-99'"):
         effect.meta.plot.input_effect(highlight="doc-99")
