@@ -35,7 +35,7 @@ OF_SCORES = {
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
     *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
-    *("confusion", "drift"),
+    *("confusion", "missingness", "drift"),
 }
 OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}

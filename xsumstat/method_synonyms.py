@@ -97,6 +97,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "missingness": words_of(
+        "missing refusals refusal refused failures nan_share missing_data missing_values manski bounds mcar mar mnar",
+        "abstentions no_answer missing_scores is_missing",
+    ),
     "drift": words_of(
         "judge_drift anchor anchored compare_versions version_change versions changed model_update regression_test"
     ),

@@ -17,7 +17,7 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "repeatability", "calibrate", "drift")
+WITHOUT_RATERS = ("confusion", "repeatability", "missingness", "calibrate", "drift")
 # What needs a further dim of the scores of this name.
 NEEDS_DIM = {"repeatability": "run"}
 # Questions to scores, in groups. `of` says which a Dataset has something for.
