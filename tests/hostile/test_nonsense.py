@@ -58,6 +58,7 @@ SENSIBLE = {
     **{name: NUMBER for name in ("major", "minor", "non_translation", "punctuation")},
     **{name: TEXT for name in ("title", "caption", "label", "kind")},
     "name": (*NUMBER, "a negative number", *TEXT),  # of the metric that add_gold makes, and of a report
+    "annotators": ("a mapping",),  # accounts that a file need not have
     "test": ("a mapping",),  # whose keywords `plan` reads only where two metrics are compared
 }
 

@@ -153,5 +153,6 @@ def test_ceilings_and_components_can_be_asked(tmp_path):
         parts = ds.meta.variance_components(metric=["judge"], rating="rating")
     means = given.mean(2)
     want = [np.corrcoef(means[at], np.delete(means, at, 0).mean(0))[0, 1] for at in range(3)]
-    assert ceiling.by_rater.values.ravel() == pytest.approx(want, abs=1e-12)
+    people = ceiling.by_rater.isel(metric=(ceiling.metric != "judge").values).values.ravel()
+    assert sorted(people) == pytest.approx(sorted(want), abs=1e-12)
     assert "rater" in parts.effect.values
