@@ -1376,9 +1376,11 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
         label: str | None = None,
+        columns: int | None = None,
+        pages: bool = False,
     ) -> str:
         """Write a result as a LaTeX table for papers (package booktabs)."""
 
@@ -1388,10 +1390,21 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
     ) -> str:
         """Write a result as a Markdown table (GitHub's) for papers."""
+
+    @_of("io.table_html")
+    def to_html(
+        self,
+        *,
+        tests: Dataset | None = None,
+        alpha: float = 0.05,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
+    ) -> str:
+        """Write a result as an HTML table whose columns sort on a click."""
 
     @_of("conclusions")
     def conclusion(self) -> str:

@@ -143,7 +143,8 @@ METHODS: Words = {
     "methods": words_of("citation citations cite bibtex references method"),
     "to_latex": words_of("latex tex to_tex"),
     "to_markdown": words_of("markdown md to_md"),
-    "report": words_of("html to_html page dashboard to_report"),
+    "to_html": words_of("html html_table write_html"),
+    "report": words_of("page dashboard to_report"),
     # The package.
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
     "add_metric": words_of("with_metric join_metric merge_metric append_metric add_metrics add_scores join merge"),

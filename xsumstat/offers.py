@@ -29,7 +29,7 @@ QUESTIONS = {
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
 OF_TASKS = ("subset", "ranks_by", "rank_stability")  # of `rank_tasks` alone
-OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
+OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown", "to_html")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores", "to_preferences")

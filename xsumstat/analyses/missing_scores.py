@@ -80,8 +80,7 @@ def missingness(
         ``missing_by_score``. On (metric, test): ``pvalue``, ``pvalue_adjusted`` and ``significant``. On (metric,):
         ``difference``, the mean human score of outputs without a score less that of the others, with
         ``difference_low`` and ``difference_high``; pairwise ``accuracy`` with ``accuracy_low`` and ``accuracy_high``;
-        ``n_undecided`` of ``n_pairs`` pairs of systems, whose order by mean the missing scores could turn. Lazy (Dask)
-        for lazy scores.
+        ``n_undecided``, of ``n_pairs``: pairs of systems whose order by mean is open. Lazy (Dask) for lazy scores.
 
     Raises
     ------

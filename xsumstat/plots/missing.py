@@ -66,12 +66,6 @@ def missingness(
     Axes or array of Axes
         One, or where there are several panels an array of them.
 
-    Raises
-    ------
-    ValueError
-        If the result has no shares of missing scores.
-    {errors.plot}
-
     Notes
     -----
     Whiskers are limits. If missing scores do not depend on quality, the points of the four quarters are about equal.
