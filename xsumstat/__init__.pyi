@@ -7,6 +7,7 @@ from .caveats import MetaEvaluationWarning as MetaEvaluationWarning
 from .caveats import UndefinedWarning as UndefinedWarning
 from .dataset.scores import set_dims as set_dims
 from .io.added import add_metric as add_metric
+from .io.esa import read_esa as read_esa
 from .io.eval_results import read_deepeval as read_deepeval
 from .io.eval_results import read_lm_eval as read_lm_eval
 from .io.eval_results import read_promptfoo as read_promptfoo

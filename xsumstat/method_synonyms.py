@@ -160,6 +160,7 @@ METHODS: Words = {
         "load datasets open_dataset dataset load_data get_dataset fetch read load_demo demo summeval",
     ),
     "set_dims": words_of("rename rename_dims set_dim dims map_dims"),
+    "read_esa": words_of("esa load_esa appraise read_appraise error_span_annotation"),
     "read_mqm": words_of("mqm load_mqm marot read_marot mqm_viewer read_errors"),
     "read_mtme": words_of("load_mtme read_wmt wmt mtme load_wmt mt_metrics_eval"),
     "read_realsumm": words_of("load_realsumm realsumm"),

@@ -69,7 +69,7 @@ def test_every_analysis_is_in_the_table():
         "sentinels",
         "wmt_tasks",
     }
-    others |= {"read_scores", "read_mtme", "read_mqm"}
+    others |= {"read_scores", "read_mtme", "read_mqm", "read_esa"}
     others |= {"read_realsumm", "read_sacrerouge", "read_lm_eval", "read_inspect", "read_promptfoo", "read_deepeval"}
     others |= {
         "report",

@@ -58,6 +58,7 @@ SENSIBLE = {
     **{name: NUMBER for name in ("major", "minor", "non_translation", "punctuation")},
     **{name: TEXT for name in ("title", "caption", "label", "kind")},
     "name": (*NUMBER, "a negative number", *TEXT),  # of the metric that add_gold makes, and of a report
+    "annotators": ("a mapping",),  # accounts that a file need not have
     "test": ("a mapping",),  # whose keywords `plan` reads only where two metrics are compared
 }
 
@@ -133,6 +134,12 @@ def mqm(folder):
     return path
 
 
+def esa(folder):
+    path = folder / "esa.csv"
+    path.write_text("".join(f"a{at},{each},0,TGT,eng,ces,9{at},d,False,[],0,1\n" for each in "AB" for at in (1, 2)))
+    return path
+
+
 def lines(folder):
     path = folder / "scores.jsonl"
     line = {"instance_id": "d", "summarizer_id": "M", "summarizer_type": "peer", "metrics": {"rouge": 1.0}}
@@ -178,6 +185,7 @@ ASKED = {
     "to_preferences": lambda _: {"frame": CHOICES},
     "read_preferences": lambda folder: {"path": judgements(folder)},
     "read_mqm": lambda folder: {"file": mqm(folder)},
+    "read_esa": lambda folder: {"path": esa(folder)},
     "read_mtme": lambda folder: {"folder": mtme(folder), "test_set": "wmt99", "language_pair": "en-de"},
     "read_sacrerouge": lambda folder: {"path": lines(folder)},
     "read_realsumm": lambda folder: {"path": pickles(folder)},

@@ -80,6 +80,7 @@ def test_every_analysis_is_asked_for_its_names():
     readers = {
         "load_dataset",
         "read_mqm",
+        "read_esa",
         "read_mtme",
         "wmt_tasks",
         "shared_task",

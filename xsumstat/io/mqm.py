@@ -16,7 +16,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.io import means
+from xsumstat.io import means, span_ratings
 from xsumstat.io.cells import Names, natural, text
 from xsumstat.types import FloatArray, IntArray
 
@@ -56,7 +56,7 @@ def read_mqm(
     ----------
     file : str or Path
         Tab-separated, one row per error, as ``mqm_ted_ende.tsv`` of google/wmt-mqm-human-evaluation, Marot and MQM
-        Viewer.
+        Viewer; or mt-metrics-eval's ``human-scores/PAIR.NAME.seg.rating`` (errors without texts, inputs numbered).
     major, minor : float, default 5 and 1
         Weight of an error of this severity.
     non_translation : float, default 25
@@ -115,7 +115,9 @@ def read_mqm(
     table = _table(
         {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
     )
-    rows = _read(_validate.path("file", file))
+    path = _validate.path("file", file)
+    of_spans = path.suffix.lower() == span_ratings.SUFFIX
+    rows = span_ratings.rows(_existing(path)) if of_spans else _read(path)
     weighed = _weighed(rows, table)
     system, systems = _coded(rows["system"])
     rater, raters = _coded(rows["rater"])
@@ -126,7 +128,7 @@ def read_mqm(
     output = system * len(inputs) + unit
     target = _texts(rows["target"], output, shape[0] * shape[1], _outputs(systems, inputs), "target")
     cells = ("system", "input")
-    return xr.Dataset(
+    ds = xr.Dataset(
         {
             "score": (("metric", *cells), _means(rating)[None]),
             "rating": ((*cells, "rater"), rating),
@@ -144,6 +146,9 @@ def read_mqm(
         },
         attrs={"gold": NAME},
     )
+    if of_spans:
+        ds = ds.drop_vars(["source", "target", *([] if any(documents) else ["document"])])
+    return ds
 
 
 def _key(words: str) -> str:
@@ -291,11 +296,16 @@ def _texts(
     return found
 
 
-def _read(file: Path) -> dict[str, list[str]]:
+def _existing(file: Path) -> Path:
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; read_mqm reads one file")
     if not file.exists():
         raise FileNotFoundError(f"no such file: {file}")
+    return file
+
+
+def _read(file: Path) -> dict[str, list[str]]:
+    _existing(file)
     try:
         lines = file.read_bytes().decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:

@@ -74,7 +74,7 @@ def read_mtme(
     -----
     Reads ``human-scores/PAIR.NAME.GRANULARITY.score``, ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``,
     ``documents/PAIR.docs``, and the names of ``references/PAIR.NAME.txt`` or ``.jsonl``. Ratings of spans
-    (``.seg.rating``), metadata and texts are not read.
+    (``.seg.rating``, for `read_mqm`), metadata and texts are not read.
 
     References
     ----------
