@@ -1,4 +1,4 @@
-"""``python benchmarks/missing_scores.py``: prints size and power of `missingness` for docs/calibration.md.
+"""``python benchmarks/missing_scores.py``: prints size, power and coverage of `missingness` for docs/calibration.md.
 
 Scores are missing at random, more often on some inputs, for one system, for bad outputs, or on bad inputs.
 """
@@ -13,9 +13,10 @@ from bands import wilson
 
 import xsumstat  # noqa: F401
 
-SEED, SETS, DRAWS = 4, 400, 199
+SEED, SETS, DRAWS, MANY = 4, 400, 199, 40_000
 DESIGNS = ((3, 60), (4, 120), (8, 40))
 TESTS = ("system", "score within inputs", "score between inputs")
+LIMITS = {"share": ("ci_low", "ci_high"), "difference": ("difference_low", "difference_high")}
 # The logit of the chance that a score is missing: a constant, and what it grows with.
 BASE = -2.5
 CASES = {
@@ -38,8 +39,9 @@ def drawn(case: str, systems: int, inputs: int, rng: np.random.Generator) -> np.
 
 
 def shares(case: str, design: tuple[int, int]) -> list[str]:
-    """How often each test is significant without a correction, and how often bounds hold the whole scores' accuracy."""
+    """How often each test is significant without a correction, and how often limits include the truth, in percent."""
     rng = np.random.default_rng([SEED, *design])
+    truth = truths(case, design[0])
     score = np.array([drawn(case, *design, rng) for _ in range(SETS)])
     ds = xr.Dataset({"score": (("set", "metric", "system", "input"), score)}, {"metric": ["judge", "human"]})
     with warnings.catch_warnings():
@@ -51,12 +53,27 @@ def shares(case: str, design: tuple[int, int]) -> list[str]:
         k = int((p <= 0.05).sum())
         low, high = wilson(k, p.size)
         said.append(f"{100 * k / p.size:.1f} ({100 * low:.1f}–{100 * high:.1f})")
-    return [*said, f"{100 * float(found.n_missing.sum('system').mean()) / (design[0] * design[1]):.1f}"]
+    held = [covered(found, *ends, truth[name]) for name, ends in LIMITS.items()]
+    return [*said, *held, f"{100 * float(found.n_missing.sum('system').mean()) / (design[0] * design[1]):.1f}"]
+
+
+def truths(case: str, systems: int) -> dict[str, xr.DataArray]:
+    """The shares of missing scores and the difference of human scores, of very many inputs."""
+    judge, human = drawn(case, systems, MANY, np.random.default_rng(SEED))
+    gone = np.isnan(judge)
+    difference = xr.DataArray(human[gone].mean() - human[~gone].mean())
+    return {"share": xr.DataArray(gone.mean(axis=1), dims="system"), "difference": difference}
+
+
+def covered(found: xr.Dataset, low: str, high: str, truth: xr.DataArray) -> str:
+    """In percent, of those that there are."""
+    held = ((found[low] <= truth) & (truth <= found[high])).where(found[low].notnull())
+    return f"{100 * float(held.mean()):.1f}"
 
 
 def main() -> None:
     """Print the table."""
-    titles = [f'"{test}"' for test in TESTS] + ["missing, %"]
+    titles = [f'"{test}"' for test in TESTS] + ["coverage, share", "coverage, difference", "missing, %"]
     print("| scores are missing | systems × inputs |", " | ".join(titles), "|")
     print("| --- " * (2 + len(titles)) + "|")
     for case in CASES:
