@@ -25,7 +25,7 @@ GUIDES = {
     "as a table or files": "report",
 }
 SIMULATION = ("simulate", "coverage", "power", "plan")
-TASKS = ("shared_task", "rank_tasks", "wmt_tasks")
+TASKS = ("shared_task", "rank_tasks", "wmt_tasks", "wmt_info")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
 
 
@@ -75,7 +75,7 @@ def groups() -> dict[str, list[Entry]]:
     found["over several tasks"] = [
         *map(_function, TASKS),
         *(
-            Entry(f"result.meta.{name}", _DATASET + name, "better", getattr(DatasetMeta, name))
+            Entry(f"result.meta.{name}", _DATASET + name, "shared_tasks", getattr(DatasetMeta, name))
             for name in offers.OF_TASKS
         ),
     ]

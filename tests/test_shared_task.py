@@ -326,3 +326,39 @@ def test_a_table_with_a_further_metric_and_its_results_as_tsv(capsys, demo, tmp_
     row = read["correlations"].set_index("metric").loc["judge"]
     assert row.correlation == pytest.approx(np.corrcoef(*r)[0, 1], abs=1e-12)
     assert len(read["scores"]) == 360 and {"metric", "other_metric", "pvalue"} <= set(read["tests"])
+
+
+# --- primary submissions ---
+
+
+def test_primary_submissions_are_marked_and_chosen(capsys, wmt24):
+    root, told, own, files = wmt24
+    for pair, standard in task_folders.STANDARD.items():
+        scores = told[pair][f"BLEU-{standard}"]
+        for name in (f"XCOMET-QE_v2-{standard}", f"MEE4-{standard}"):
+            task_folders.write(root / f"metric-scores/{pair}/{name}.seg.score", task_folders.lines(scores))
+    ds = xsumstat.read_mtme(root.parent, "wmt24", "en-es")
+    want = {"mqm": "", "BLEU-refA": "baseline", "XCOMET-refA": "primary", "MEE4-refA": "primary"}
+    marked = ds.submission.to_series().to_dict()
+    assert want.items() <= marked.items() and marked["XCOMET-QE_v2-refA"] == "contrastive"
+    every = xsumstat.shared_task(root, files, n_resamples=9)
+    chosen = xsumstat.shared_task(root, files, primary=True, n_resamples=9)
+    assert set(every.table.metric.values) - set(chosen.table.metric.values) == {"XCOMET-QE_v2"}
+    assert chosen.submissions()["NEW"] == "new" and "primary=True" in chosen.code
+    shown = dict(zip(every.ranking()["metric"], every.ranking()["submission"], strict=True))
+    assert (shown["NEW"], shown["BLEU"], shown["XCOMET-QE_v2"]) == ("new", "baseline", "contrastive")
+    status, out, _ = run(capsys, root, "--primary", "--n-resamples", 9)
+    assert status == 0 and "XCOMET-QE_v2" not in out and "MEE4" in out
+
+
+def test_primary_needs_to_know_them(capsys, wmt24):
+    root, *_ = wmt24
+    ds = xsumstat.read_mtme(root.parent, "wmt24", "en-es").drop_vars("submission")
+    with pytest.raises(ValueError, match=r"primary=True needs the coordinate submission\(metric\), which en-es lacks"):
+        xsumstat.wmt_tasks({"en-es": ds}, primary=True)
+    labels = ["" if each == "mqm" else "contrastive" if "BLEU" in each else "primary" for each in ds.metric.values]
+    tasks = xsumstat.wmt_tasks({"en-es": ds.assign_coords(submission=("metric", labels))}, primary=True)
+    assert tasks["en-es sys spa"]["ds"].metric.values.tolist() == ["mqm", "COMET-22", "CometKiwi", "XCOMET"]
+    root.rename(root.with_name("copy"))
+    status, _, said = run(capsys, root.with_name("copy"), "--rules", "wmt24", "--primary", "--reference", "refA")
+    assert status == 2 and "--primary needs the coordinate" in said

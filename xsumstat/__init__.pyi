@@ -1,4 +1,5 @@
 from .analyses.tasks import rank_tasks as rank_tasks
+from .analyses.wmt_data import wmt_info as wmt_info
 from .analyses.wmt_tasks import wmt_tasks as wmt_tasks
 from .caveats import CautionWarning as CautionWarning
 from .caveats import LeftOutWarning as LeftOutWarning

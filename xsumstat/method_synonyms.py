@@ -97,6 +97,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "missingness": words_of(
+        "missing refusals refusal refused failures nan_share missing_data missing_values manski bounds mcar mar mnar",
+        "abstentions no_answer missing_scores is_missing",
+    ),
     "drift": words_of(
         "judge_drift anchor anchored compare_versions version_change versions changed model_update regression_test"
     ),
@@ -139,7 +143,8 @@ METHODS: Words = {
     "methods": words_of("citation citations cite bibtex references method"),
     "to_latex": words_of("latex tex to_tex"),
     "to_markdown": words_of("markdown md to_md"),
-    "report": words_of("html to_html page dashboard to_report"),
+    "to_html": words_of("html html_table write_html"),
+    "report": words_of("page dashboard to_report"),
     # The package.
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
     "add_metric": words_of("with_metric join_metric merge_metric append_metric add_metrics add_scores join merge"),
@@ -167,6 +172,7 @@ METHODS: Words = {
     ),
     "rank_tasks": words_of("tasks metrics_task rank_many multi_task"),
     "shared_task": words_of("metrics_shared_task run_task run_shared_task evaluate_metric rank_folder"),
+    "wmt_info": words_of("meta_info metainfo wmt_meta_info wmt_data outliers"),
     "wmt_tasks": words_of("wmt wmt24 wmt23 wmt22 wmt25 wmt_presets task_set presets"),
     "to_scores": words_of(
         "read_csv from_csv from_frame from_dataframe from_pandas read_frame to_dataset to_xarray melt to_ds from_df",

@@ -45,6 +45,7 @@ _SYNONYMS: dict[str, str] = {
     "--rules": "year task tasks",
     "--reference": "ref refs references stdref",
     "--leave-out": "exclude outliers leaveout",
+    "--primary": "primaries primaryonly mainsubmissions",
     "--dump": "tsv export results dumpto",
     "--dask": "lazy cluster scheduler distributed",
 }
@@ -89,6 +90,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"\breference=\{'([^']*)': '([^']*)'\}", r"--reference \1=\2"),
     (r"\breference='([^']*)'", r"--reference \1"),
     (r"\brules='([^']*)'", r"--rules \1"),
+    (r"^primary=True needs", "--primary needs"),
     (r"^language_pair names", "--language-pair names"),
     (r"^(each item of )?metric_files", "--metric-file"),
     (r"\bin lower_is_better\b", "in --lower-is-better"),

@@ -15,7 +15,7 @@ from xsumstat.io import dumps, task_folders
 from xsumstat.io.whole_files import write_whole
 
 # Options of a task's folder alone, and those that it shares with tables.
-_OWN = ("language_pair", "rules", "reference", "leave_out")
+_OWN = ("language_pair", "rules", "reference", "leave_out", "primary")
 _SHARED = ("scores", "metric_file", "dump", "gold", "lower_is_better", "alpha", "seed", "n_resamples", "output")
 
 
@@ -46,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the reference whose metrics are ranked: refA, or of each language pair en-de=refB (default: WMT's)",
     )
     add("--leave-out", nargs="+", metavar="SYSTEM", help="systems that are left out (default: WMT's outliers)")
+    add("--primary", action="store_true", help="rank only primary submissions, baselines and your own metrics")
     add(
         "--dump",
         type=Path,
@@ -91,6 +92,7 @@ def run(args: argparse.Namespace, say: Callable[[str], None]) -> int:
         reference=_by_pair("--reference", args.reference),
         leave_out=args.leave_out,
         lower_is_better=args.lower_is_better,
+        primary=args.primary,
         alpha=args.alpha,
         rng=args.seed,
         **drawn,

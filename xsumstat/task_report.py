@@ -78,7 +78,17 @@ class TaskReport:
         """The table as it is printed: average, rank and cluster, and of each task the value and the cluster."""
         table = result_tables.table(self.table, None, float(self.table.attrs["alpha"]), _DIGITS)
         rows = [[cell.text for cell in row] for row in table.rows]
-        return pd.DataFrame(rows, columns=[column.text for column in table.columns])
+        shown = pd.DataFrame(rows, columns=[column.text for column in table.columns])
+        kinds = self.submissions()
+        if kinds:
+            shown.insert(1, "submission", [kinds.get(name, "") for name in shown.iloc[:, 0]])
+        return shown
+
+    def submissions(self) -> dict[str, str]:
+        """What each metric was in the task: "primary", "baseline", "contrastive" or "new"; empty if that is unknown."""
+        marked = (task["ds"] for task in self.tasks.values() if "submission" in task["ds"].coords)
+        pairs = ((ds["metric"].values.tolist(), ds["submission"].values.tolist()) for ds in marked)
+        return {wording.name(label): kind for labels, kinds in pairs for label, kind in zip(labels, kinds, strict=True)}
 
     def text(self, width: int = 100) -> str:
         """The ranking as plain text, about `width` characters wide."""
@@ -157,9 +167,11 @@ def shared_task(
     reference: str | Mapping[str, str] | None = None,
     leave_out: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     lower_is_better: str | Iterable[str] = (),
+    primary: bool = False,
     alpha: float = 0.05,
     n_resamples: int = 9999,
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
+    keep_samples: bool = False,
     progress: bool | None = None,
 ) -> TaskReport:
     """Rank the metrics of a shared task's folder together with your own: all tasks, clusters, table and page.
@@ -182,11 +194,15 @@ def shared_task(
         Systems to leave out, for all pairs or by pair; default WMT's outliers.
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, by label or by base name.
+    primary : bool, default False
+        Rank only primary submissions, baselines and your own metrics.
     {alpha.beats}
     n_resamples : int, default 9999
         Number of random swaps in each task.
     rng : None, int, SeedSequence or Generator, default 0
         Source of the draws; the same seed gives the same numbers.
+    keep_samples : bool, default False
+        Keep the swaps, for averages over a part of the tasks.
     {progress}
 
     Returns
@@ -224,17 +240,19 @@ def shared_task(
     seed = draws.seed_of(rng)
     with _validate.kept_warnings() as caveats:
         read = task_folders.read(root, pairs, files, beside=wmt_tasks.BESIDE[rules], lower_is_better=lower)
-        settings: dict[str, Any] = {"gold": gold, "reference": reference, "leave_out": leave_out}
+        settings: dict[str, Any] = {"gold": gold, "reference": reference, "leave_out": leave_out, "primary": primary}
         parts = {name: _with_gold(read, granularity, rules, gold) for name, granularity in _PARTS.items()}
         beside: dict[str, Any] = {name: each or None for name, each in parts.items()}
         tasks = wmt_tasks.wmt_tasks(read.segments, rules, **settings, **beside)
         new = _labels(read, tasks)
-        table = ranking_of_tasks.rank_tasks(tasks, alpha=alpha, n_resamples=n_resamples, rng=seed, progress=progress)
+        drawn: dict[str, Any] = {"n_resamples": n_resamples, "rng": seed, "keep_samples": keep_samples}
+        table = ranking_of_tasks.rank_tasks(tasks, alpha=alpha, **drawn, progress=progress)
     notes = tuple(dict.fromkeys(caveats))
     for note in notes:
         _validate.warn(note)
     asked = {"language_pair": language_pair, "rules": None if rules == root.name else rules, **settings}
     asked |= {"lower_is_better": lower or None, "alpha": None if alpha == 0.05 else alpha}
+    asked |= {"primary": primary or None, "keep_samples": keep_samples or None}
     asked |= {"n_resamples": None if n_resamples == 9999 else n_resamples, "rng": seed or None}
     code = _code(root, files, asked)
     return TaskReport(root.name, table, tasks, read.segments, new, notes, _about(root, read, tasks, table), code)

@@ -224,6 +224,18 @@ def test_further_dims_broadcast_and_lazy_scores_stay_so():
     xr.testing.assert_identical(lazy.compute(), found)
 
 
+def test_human_scores_of_several_qualities_have_a_result_each():
+    new, old = versions(noise=1.0, gaps=False)
+    noise = np.random.default_rng(1).normal(size=(4, 40))
+    human = new.score.sel(metric="human", drop=True)
+    both = xr.concat([human, human + noise], "quality").assign_coords(quality=["a", "b"])
+    found = new.meta.drift(old, both.rename("rated"), metric="judge")
+    assert found["difference"].dims == ("metric", "quality") and found["system_shift"].dims == ("metric", "system")
+    second = new.meta.drift(old, (human + noise).rename("rated"), metric="judge")
+    xr.testing.assert_allclose(found.sel(quality="b", drop=True), second)
+    assert "rated" in found.meta.conclusion()
+
+
 def test_what_cannot_be_compared():
     new, old = versions()
     with pytest.raises(ValueError, match="shares no output"):

@@ -140,7 +140,8 @@ def test_what_the_organisers_settled(test_set, pair, gold, standard, outliers, p
 
 
 def test_each_known_test_set_has_all_its_pairs():
-    assert {name: len(pairs) for name, pairs in wmt_data.TEST_SETS.items()} == {"wmt22": 21, "wmt23": 14, "wmt24": 11}
+    sizes = {"wmt22": 21, "wmt23": 14, "wmt24": 11, "wmt25": 16}
+    assert {name: len(pairs) for name, pairs in wmt_data.TEST_SETS.items()} == sizes
 
 
 def test_the_gold_is_the_one_of_the_task():

@@ -83,6 +83,7 @@ def test_every_analysis_is_in_the_table():
         "read_preferences",
         "add_metric",
         "shared_task",
+        "wmt_info",
     }
     methods = {name for name in vars(accessor.DatasetMeta) if not name.startswith("_")}
     functions = {name for name in xsumstat.__all__ if not name.startswith("_")}

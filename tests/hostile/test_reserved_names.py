@@ -83,6 +83,7 @@ def test_every_analysis_is_asked_for_its_names():
         "read_mtme",
         "wmt_tasks",
         "shared_task",
+        "wmt_info",
         "read_realsumm",
         "read_sacrerouge",
         "set_dims",

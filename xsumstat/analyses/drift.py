@@ -93,7 +93,7 @@ def drift(
     >>> import xsumstat
     >>> new = xsumstat.load_dataset("demo")
     >>> old = new.copy(deep=True)
-    >>> old["score"] = old.score.where(old.system != "s0", old.score - 4)
+    >>> old["score"] = old.score.where(old.system != "extractor-1", old.score - 4)
     >>> found = new.meta.drift(old, "human", metric="judge")
     >>> found.system_shift.isel(metric=0, system=[0, 1]).round(2).values.tolist()
     [4.0, 0.0]
@@ -122,7 +122,7 @@ def drift(
     found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
-    return results.result(found, tuple(pair.ds["score"].dims), analysis="drift", **kept)
+    return results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ _TWO_OF_ESA = ("esa-human1", "esa-human2")
 GOLDS = ("mqm", "esa", *_TWO_OF_ESA, "da-sqm", "wmt-appraise", "wmt")
 # Granularities of scores that rules ask for beside those of segments.
 BESIDE = {"wmt22": ("sys", "domain"), "wmt23": ("sys",), "wmt24": (), "wmt25": ()}
-_DOMAINS = {"wmt22": ("conversation", "ecommerce", "news", "social")}
 _AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
 
 
@@ -35,6 +34,7 @@ def wmt_tasks(
     reference: str | Mapping[str, str] | None = None,
     leave_out: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     human: bool | None = None,
+    primary: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """The tasks by which a WMT metrics shared task ranks metrics, for `rank_tasks`.
 
@@ -57,6 +57,8 @@ def wmt_tasks(
         Systems to leave out, for all pairs or by pair. Default: the outliers of 2022 to 2024.
     human : bool, optional
         Whether references other than the standard one count as systems. Default: as the rules say.
+    primary : bool, default False
+        Rank only primary submissions, baselines and metrics that `add_metric` added: the coordinate ``submission``.
 
     Returns
     -------
@@ -91,6 +93,7 @@ def wmt_tasks(
             _validate.known(name, pair, list(pairs), "data has the pairs")
     rules = rules if rules is not None else next(iter(pairs.values())).attrs.get("test_set")
     _validate.choice("rules", rules, YEARS)
+    _validate.flag("primary", primary)
     asked = {"gold": gold, "reference": reference, "leave_out": leave_out}
     for name, value in asked.items():
         if isinstance(value, Mapping):
@@ -100,6 +103,8 @@ def wmt_tasks(
     for pair in sorted(pairs):
         own = {name: value.get(pair) if isinstance(value, Mapping) else value for name, value in asked.items()}
         whole, single = (parts[name].get(pair) for name in ("systems", "domains"))
+        if primary:
+            pairs[pair], whole, single = (_primary(each, pair) for each in (pairs[pair], whole, single))
         prepared[pair] = _Pair.of(pair, pairs[pair], human, str(rules), systems=whole, domains=single, **own)
     _warn_of_two(prepared, pairs, gold)
     made: dict[str, Callable[[dict[str, _Pair]], dict[str, Task]]] = {"wmt22": _of_2022, "wmt23": _of_2023}
@@ -119,6 +124,19 @@ def _by_pair(data: Any, argument: str = "data") -> dict[str, xr.Dataset]:
         if not isinstance(pair, str) or not isinstance(ds, xr.Dataset):
             raise TypeError(f"{argument} must be a mapping of language pairs to Datasets, got {pair!r}: {ds!r:.60}")
     return dict(data)
+
+
+def _primary(ds: Any, pair: str) -> Any:
+    """The scores without contrastive submissions; None where there are none."""
+    if ds is None:
+        return None
+    if "submission" not in ds.coords:
+        known = _validate.listing(wmt_data.PRIMARY)
+        raise ValueError(
+            f"primary=True needs the coordinate submission(metric), which {pair} lacks: read_mtme sets it for {known}; "
+            "for other test sets assign 'primary', 'baseline' or 'contrastive' to each metric"
+        )
+    return ds.isel(metric=(ds["submission"] != "contrastive").values)
 
 
 @dataclass(frozen=True)
@@ -281,13 +299,13 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
     found = {"all sys accuracy": {**_accuracy(pairs), "weight": share}}
     for name, pair in pairs.items():
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
-        if there and not there & set(_DOMAINS["wmt22"]):
+        if there and not there & set(wmt_data.DOMAINS["wmt22"]):
             _validate.warn(
-                f"{name} lacks the domains {_validate.listing(_DOMAINS['wmt22'])} of WMT22's tasks; "
+                f"{name} lacks the domains {_validate.listing(wmt_data.DOMAINS['wmt22'])} of WMT22's tasks; "
                 f"it has {_validate.listing(sorted(map(str, there)), 4)}",
                 "no_such_domain",
             )
-        domains = [None, *(each for each in _DOMAINS["wmt22"] if each in there)]
+        domains = [None, *(each for each in wmt_data.DOMAINS["wmt22"] if each in there)]
         kinds = [False, True] if pair.people else [False]
         for domain in domains:
             for human in kinds:

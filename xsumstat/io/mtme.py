@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
+from xsumstat.analyses import wmt_data
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import mtme_names, mtme_texts, score_files
@@ -59,15 +60,9 @@ def read_mtme(
         ``score(metric, system, input)``, float64, human scores included, NaN where missing; a dict by pair for several
         pairs (for `wmt_tasks`). Coordinates ``kind(metric)``, "human" or "automatic"; ``base(metric)`` and
         ``reference(metric)``, the parts of a metric's name ("src": no reference); ``document(input)``,
-        ``domain(input)`` and ``system_type(system)``, "human" for references, where known. ``attrs["gold"]`` is set for
-        a single human score.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such folder, or no scores in it.
-    ValueError
-        For a malformed file (file and line are named), an infinite score, or a repeated or missing language pair.
+        ``domain(input)`` and ``system_type(system)``, "human" for references, where known; for wmt22 to wmt24
+        ``submission(metric)``: "primary", "baseline" or "contrastive". ``attrs["gold"]`` is set for a single human
+        score.
 
     Warns
     -----
@@ -125,9 +120,17 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, [kind for _, kind in files.values()])
     people = _references(root / "references", language_pair)
-    return _dataset(cube, files, systems, units, people).assign_attrs(
-        test_set=root.name, language_pair=language_pair, granularity=granularity
-    )
+    ds = _marked(_dataset(cube, files, systems, units, people), root.name)
+    return ds.assign_attrs(test_set=root.name, language_pair=language_pair, granularity=granularity)
+
+
+def _marked(ds: xr.Dataset, test_set: str) -> xr.Dataset:
+    """The Dataset with the coordinate `submission` of metrics, if the test set's primary submissions are known."""
+    if test_set not in wmt_data.PRIMARY:
+        return ds
+    pairs = zip(ds["base"].values.tolist(), ds["kind"].values.tolist(), strict=True)
+    told = [wmt_data.submission(test_set, base) if kind == "automatic" else "" for base, kind in pairs]
+    return ds.assign_coords(submission=("metric", text(told)))
 
 
 def read_files(path: Path) -> xr.Dataset:
@@ -269,7 +272,7 @@ def to_mtme(
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
         What the inputs are. Write "seg" first: the others use its list of documents.
     overwrite : bool, default False
-        Replace existing files. Existing texts stay where `ds` has none.
+        Replace existing files. Existing texts stay where `ds` lacks them.
 
     Returns
     -------

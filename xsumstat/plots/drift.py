@@ -55,30 +55,22 @@ def drift(
     {metric.drawn}
     {order}
         It orders the systems of a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         One for each metric and label of further dims.
 
-    Raises
-    ------
-    ValueError
-        If the result is of another analysis.
-    {errors.plot}
-
     Examples
     --------
     >>> import xsumstat
     >>> new = xsumstat.load_dataset("demo").isel(system=slice(3))
     >>> old = new.copy(deep=True)
-    >>> old["score"] = old.score.where(old.system != "s0", old.score - 4)
+    >>> old["score"] = old.score.where(old.system != "extractor-1", old.score - 4)
     >>> axes = new.meta.drift(old, "human", metric="judge").meta.plot.drift()
     >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['s0', 's1', 's2']
+    ['extractor-1', 'extractor-2', 'extractor-3']
     """
     if result.attrs.get("analysis") != "drift" or "system_shift" not in result:
         raise ValueError("the result has no shifts of systems; this draws what drift gives")

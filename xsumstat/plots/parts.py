@@ -186,8 +186,10 @@ def diverging() -> Any:
 
 def panel_title(axis: Any, name: str, inches: float) -> None:
     """Title of a panel, wrapped to its width."""
-    lines = [textwrap.fill(line, max(12, int(inches / 0.075))) for line in name.split("\n")]
-    axis.set_title("\n".join(lines), fontsize=10 if len(name) * 0.08 < inches else 8.5, color=ink(), **PLAIN)
+    parts = name.split("\n")
+    lines = [textwrap.fill(line, max(12, int(inches / 0.075))) for line in parts]
+    fontsize = 10 if max(map(len, parts)) * 0.08 < inches else 8.5
+    axis.set_title("\n".join(lines), fontsize=fontsize, color=ink(), **PLAIN)
 
 
 def check_not_empty(values: xr.DataArray) -> None:
