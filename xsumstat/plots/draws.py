@@ -60,12 +60,12 @@ def sample_inputs(
     Returns
     -------
     Axes
+        One row per stratum.
 
     Raises
     ------
     ValueError
         If no inputs were drawn, or scores have a further dim.
-    {errors.plot}
 
     Notes
     -----
