@@ -243,6 +243,17 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `dominance` with `along`: shifts from the base label to each other one, or to those of another change."""
 
+    @_of("plots.draws")
+    def sample_inputs(
+        self,
+        *,
+        metric: Hashable | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Draw `sample_inputs`: each input by a metric's mean score, in a row per stratum."""
+
     @_of("plots.scores")
     def heatmap(
         self,

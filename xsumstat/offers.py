@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat import __all__ as PACKAGE
 from xsumstat import _validate, catalogue, method_synonyms, synonyms
 from xsumstat.catalogue import ANALYSES
-from xsumstat.dataset import facts, leakage, preferences, wording
+from xsumstat.dataset import drawn, facts, leakage, preferences, wording
 from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
@@ -31,7 +31,7 @@ OF_TESTS = ("adjust", "significant")
 OF_TASKS = ("subset", "ranks_by", "rank_stability")  # of `rank_tasks` alone
 OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown", "to_html")
 # Pictures of scores; those of results are in the table of analyses.
-PICTURES = ("heatmap", "distribution", "scatter_matrix")
+PICTURES = ("heatmap", "distribution", "scatter_matrix", "sample_inputs")
 OF_FRAMES = ("to_scores", "to_preferences")
 _PAIRS = {"other_metric", "other_system"}
 # Columns that `to_scores` takes where nothing is named, and of how many rows it is looked which are repeated.
@@ -70,7 +70,8 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
 
 def pictures(ds: xr.Dataset) -> tuple[str, ...]:
     if not is_result(ds):
-        return PICTURES if is_scores(ds) else ()
+        lacking = () if drawn.PROBABILITY in ds.coords else ("sample_inputs",)
+        return tuple(each for each in PICTURES if each not in lacking) if is_scores(ds) else ()
     analysis = ANALYSES.get(str(ds.attrs["analysis"]))
     own = analysis.pictures if analysis is not None else ()
     numbers = [each.dims for each in ds.data_vars.values() if each.dtype.kind in "fiu"]

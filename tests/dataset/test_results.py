@@ -109,7 +109,7 @@ def test_every_picture_draws(analysis):
 
 
 def test_every_picture_of_results_belongs_to_an_analysis():
-    of_scores = {"heatmap", "scatter_matrix", "distribution"}
+    of_scores = {"heatmap", "scatter_matrix", "distribution", "sample_inputs"}
     listed = {each for about in catalogue.ANALYSES.values() for each in about.pictures}
     assert {name for name in vars(accessor.Plots) if not name.startswith("_")} - of_scores == listed
 

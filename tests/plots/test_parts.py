@@ -152,6 +152,10 @@ PICTURES = {
         [QUALITIES[1], "$there$", "_back"],
     ),
     "heatmap": lambda ds, qs: (ds.meta.plot.heatmap(metric=METRICS), [*METRICS, *SYSTEMS, *INPUTS]),
+    "sample_inputs": lambda ds, qs: (
+        of_strata(ds).meta.plot.sample_inputs(metric=METRICS[1]),
+        ["$draw_x$\n3 of 4, probability .75", f"mean score by {METRICS[1]}"],
+    ),
     "input_effect": lambda ds, qs: (
         ds.meta.input_effect(metric=METRICS).meta.plot.input_effect(highlight=INPUTS[3]),
         [*METRICS, *INPUTS],
@@ -215,6 +219,11 @@ PICTURES = {
         ["_perm", "$boot$"],
     ),
 }
+
+
+def of_strata(ds):
+    ds = ds.assign_coords(topic=("input", ["$draw_x$", "_other^2"] * 4))
+    return ds.meta.sample_inputs(6, metric=METRICS, strata="topic", rng=1)
 
 
 def of_variances(ds):
