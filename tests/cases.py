@@ -167,6 +167,9 @@ QUESTIONS = {
     "compare_metrics of these": lambda d: d.meta.compare_metrics("human", resample="input", adjust="bh"),
     "compare_metrics by swaps": lambda d: d.meta.compare_metrics("human", method="permutation", adjust=None, **FEW),
     "tasks": lambda d: xsumstat.rank_tasks({"a": {"ds": d, "gold": "human"}}, **FEW),
+    "tasks, swaps kept": lambda d: xsumstat.rank_tasks(
+        {"a": {"ds": d, "gold": "human", "coefficient": "pairwise_accuracy"}}, keep_samples=True, **FEW
+    ),
     "subset of tasks": lambda d: two_tasks(d).meta.subset(level="input"),
     "ranks by level": lambda d: two_tasks(d).meta.ranks_by("level"),
     "stability of ranks": lambda d: two_tasks(d).meta.rank_stability(**FEW),

@@ -384,7 +384,7 @@ def test_bad_questions_about_noise_are_refused(ds, keywords, text):
 def test_ratings_without_repetition_are_refused():
     ds = rated()
     ds["rating"] = ds.rating.where(ds.rater == "ann")
-    with pytest.raises(ValueError, match="needs an output with two ratings or more, gold 'rating' has none"):
+    with pytest.raises(ValueError, match="needs an output with two ratings or more; gold 'rating' has at most one"):
         ds.meta.bias("rating", given="length", method="corrected")
     with pytest.raises(ValueError, match="method='corrected' finds it itself"):
         rated().meta.bias("rating", given="length", reliability=0.5)

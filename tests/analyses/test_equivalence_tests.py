@@ -125,7 +125,7 @@ def test_perfect_order_falls_back_and_says_so():
 def test_formulas_for_averages_are_warned_of(versions, level, method):
     """Not at other levels, or there would be an error."""
     how = {"along": "language", "base": "en", "margin": 0.1, "method": method}
-    with pytest.warns(UserWarning, match=f"'{method}' takes the average .*level='{level}' .*use method='jackknife'"):
+    with pytest.warns(UserWarning, match=f"'{method}' treats the average .*level='{level}' .*use method='jackknife'"):
         versions.meta.equivalence("human", level=level, **how)
     versions.meta.equivalence("human", level="system", **how)
 

@@ -24,6 +24,7 @@ NEEDED = {
     "corr_test": {"metric": "a", "other": "b"},
     "dominance": {"metric": "a", "other": "b"},
     "equivalence": {"metric": "a", "other": "b", "margin": 0.1},
+    "drift": {"metric": "a", "anchor": "b"},
     "margin_sensitivity": {"metric": "a", "other": "b", "margins": [0.1]},
     "top_k_corr": {"metric": "a", "k": [8, 6]},
     "human_ceiling": {"rating": "rating", "metric": "a"},

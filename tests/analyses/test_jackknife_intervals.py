@@ -467,7 +467,7 @@ def test_seeds_and_numbers_of_resamples_do_nothing():
 @pytest.mark.parametrize(
     "keywords, message",
     [
-        ({"interval": "bca"}, "interval='bca' needs method='bootstrap', and method='jackknife' draws none"),
+        ({"interval": "bca"}, "interval='bca' needs method='bootstrap', got method='jackknife'"),
         ({"keep_samples": True}, "keep_samples=True needs method='bootstrap': 'jackknife' draws no samples"),
         ({"level": "global", "resample": "cell"}, "draws of 'cell' need method='bootstrap'"),
         ({"resample": ("system", "rater")}, "draws of 'rater' need method='bootstrap'"),

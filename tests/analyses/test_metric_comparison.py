@@ -252,7 +252,7 @@ def test_the_demo_does_not_contradict_itself(demo):
     "asked, message",
     [
         ({"method": "jacknife"}, "method must be one of .*did you mean 'jackknife'"),
-        ({"adjust": "maxt"}, "adjust='maxt' is made from draws, and method='jackknife' has none"),
+        ({"adjust": "maxt"}, "adjust='maxt' needs draws, and method='jackknife' does not draw"),
         ({"resample": "inputs"}, "resample must be 'auto', 'both' or names"),
         ({"resample": "cell", "level": "global"}, "resample='cell' needs method='bootstrap'"),
         (

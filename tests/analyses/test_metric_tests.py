@@ -369,7 +369,7 @@ def test_coins_for_single_decisions_are_asked_for_by_name(small, level, instead)
 
 @pytest.mark.parametrize("level", ["system", "global"])
 def test_thresholds_that_are_given_leave_no_default_where_decisions_have_no_groups(small, level):
-    with pytest.raises(ValueError, match="use threshold=0, no threshold, .* or swap='decisions'"):
+    with pytest.raises(ValueError, match="use threshold=0, or no threshold, .* or swap='decisions'"):
         small.meta.perm_test("m0", level=level, threshold=0.5, **TIED)
     small.meta.perm_test("m0", level=level, threshold=0, **TIED)
 

@@ -57,7 +57,7 @@ def test_differences_change_their_sign_with_their_metrics(small):
         ({"level": "within_system"}, "interval='studentized' needs level='input', got 'within_system'"),
         ({"resample": "input"}, r"interval='studentized' draws systems: resample must be 'both' or 'system', got"),
         ({"resample": ("system", "rater")}, r"interval='studentized' draws systems: .* got \('system', 'rater'\)"),
-        ({"method": "jackknife"}, "interval='studentized' needs method='bootstrap', and method='jackknife'"),
+        ({"method": "jackknife"}, "interval='studentized' needs method='bootstrap', got method='jackknife'"),
     ],
 )
 def test_what_it_is_not_for(small, keywords, message):

@@ -187,7 +187,7 @@ def test_rated_inputs_are_compared_with_the_others_by_students_test():
 def test_rated_inputs_that_were_chosen_by_the_metric_are_told():
     ds = scores(3, 60, 60, seed=8)
     ds["human"] = ds.human.where(ds.score.sel(metric="judge", drop=True) > 0.3)
-    with pytest.warns(UserWarning, match="no random sample"):
+    with pytest.warns(UserWarning, match="may not be a random sample"):
         ds.meta.system_means(metric="judge")
 
 

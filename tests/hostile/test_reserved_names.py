@@ -74,7 +74,7 @@ def test_every_analysis_is_asked_for_its_names():
     text = inspect.getsource(cases)
     methods = [name for name in vars(DatasetMeta) if not name.startswith("_")]
     of_results = {"adjust", "significant", "to_frame", "to_mtme", "plot"}
-    of_results |= {"to_latex", "to_markdown", "conclusion", "methods"}
+    of_results |= {"to_latex", "to_markdown", "to_html", "conclusion", "methods"}
     of_results |= {"report"}  # asks ci and perm_test
     assert [name for name in methods if name not in of_results and f".meta.{name}(" not in text] == []
     readers = {

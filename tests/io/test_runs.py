@@ -96,12 +96,12 @@ def test_refusals():
         wide().meta.to_scores(run="trail", wide=True)
     lacking = wide()
     lacking.loc[3, "trial"] = None
-    with pytest.raises(ValueError, match=r"1 row\(s\) have no run \(column 'run'\), the first is row 3"):
+    with pytest.raises(ValueError, match=r"1 row without run \(column 'run'\), the first is row 3"):
         lacking.meta.to_scores(run="trial", wide=True)
     wrong = tidy().astype({"score": object})
     wrong.loc[13, "score"] = "x"
     with pytest.raises(TypeError, match="'x' in row 13"):
         wrong.meta.to_scores(run="run")
     twice = pd.concat([tidy(), tidy().iloc[:1]])
-    with pytest.raises(ValueError, match="appear more than once"):
+    with pytest.raises(ValueError, match="repeated 1 output"):
         twice.meta.to_scores(run="run")

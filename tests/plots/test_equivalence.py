@@ -232,7 +232,7 @@ def test_verdicts_on_versions_are_a_matrix(languages):
     pairs = ds.isel(language=0).meta.equivalence(
         gold, other=["rouge", "bleu"], margin=0.3, level="input", n_resamples=99, rng=1
     )
-    assert pairs.meta.plot.pvalues().figure.legends[0].get_title().get_text() == "are the two as good?"
+    assert pairs.meta.plot.pvalues().figure.legends[0].get_title().get_text() == "are the two equally good?"
 
 
 def test_the_wrong_result_is_said(curve, demo):

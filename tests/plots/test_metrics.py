@@ -298,7 +298,10 @@ def test_the_stroke_is_explained_beside_the_hues_and_on_axes_of_the_users(demo):
     assert [line.get_color() for line in strokes(ax)] == [parts.style_of(1)[0]]
     own = levels[1].meta.plot.forest(ax=plt.figure().subplots())
     assert own.figure.legends == [] and own.get_xlabel() == "Spearman's ρ with human"
-    assert [text.get_text()[:22] for text in own.get_legend().get_texts()] == ["estimate less its bias"]
+    assert [text.get_text()[:22] for text in own.get_legend().get_texts()] == [
+        "density of plausible v",
+        "estimate less its bias",
+    ]
 
 
 def test_hues_stand_apart_in_their_own_colours(interval):

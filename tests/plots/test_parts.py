@@ -146,6 +146,7 @@ PICTURES = {
     "pca of names": lambda ds, qs: (ds.meta.pca().meta.plot.pca(), [GOLD, *METRICS]),
     "variance_components": lambda ds, qs: (of_variances(ds).meta.plot.variance_components(), [GOLD, *METRICS]),
     "plan": lambda ds, qs: (xsumstat.plan(ds, metric=METRICS[:2], level="input").meta.plot.plan(), METRICS[:2]),
+    "drift": lambda ds, qs: (ds.meta.drift(METRICS[1], GOLD, metric=METRICS[0]).meta.plot.drift(), SYSTEMS),
     "shifts": lambda ds, qs: (shifted(ds, qs).meta.plot.shifts(), QUALITIES),
     "shifts of two": lambda ds, qs: (
         shifted(ds, qs).meta.plot.shifts(shifted(ds, qs), labels=("$there$", "_back")),

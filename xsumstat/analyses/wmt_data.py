@@ -145,8 +145,8 @@ def wmt_info(test_set: str | None = None) -> pd.DataFrame:
     --------
     >>> import xsumstat
     >>> info = xsumstat.wmt_info("wmt24").set_index("language_pair")
-    >>> info.loc["en-de", ["gold", "reference", "human_systems", "outliers"]].tolist()
-    ['mqm', 'refB', True, ('MSLC',)]
+    >>> info.loc["en-de", ["gold", "reference", "outliers"]].tolist()
+    ['mqm', 'refB', ('MSLC',)]
     """
     if test_set is not None:
         _validate.choice("test_set", test_set, tuple(TEST_SETS))

@@ -120,9 +120,8 @@ class OfTheseSystems:
 
     def variance(self, n: int, m: float) -> float:
         """Variance of the estimate for m inputs, whatever n is."""
-        if self._as_it_is:
-            return self.spread * self.shape[1] / m
-        return self.spread * self._of_inputs(self.then, m)[1] / self._of_inputs(self.covariances, self.shape[1])[1]
+        now = 0.0 if self._as_it_is else self._of_inputs(self.covariances, self.shape[1])[1]
+        return self.spread * (self._of_inputs(self.then, m)[1] / now if now > 0 else self.shape[1] / m)
 
     def value(self, m: float) -> float:
         if self._as_it_is:
