@@ -75,7 +75,7 @@ def groups() -> dict[str, list[Entry]]:
     found["over several tasks"] = [
         *map(_function, TASKS),
         *(
-            Entry(f"result.meta.{name}", _DATASET + name, "better", getattr(DatasetMeta, name))
+            Entry(f"result.meta.{name}", _DATASET + name, "shared_tasks", getattr(DatasetMeta, name))
             for name in offers.OF_TASKS
         ),
     ]

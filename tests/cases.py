@@ -71,13 +71,22 @@ def passes(ds):
 
 def again(ds):
     """Three runs, that differ by a tenth."""
-    return ds.assign(score=ds.score * xr.DataArray([1.0, 1.1, 0.9], dims="run"))
+    return ds.assign(score=ds.score.variable * xr.Variable("run", [1.0, 1.1, 0.9]))
 
 
 def two_tasks(ds):
     """Metrics ranked at two levels, with the swaps kept."""
     tasks = {level: {"ds": ds, "gold": "human", "level": level} for level in ("system", "input")}
     return xsumstat.rank_tasks(tasks, keep_samples=True, **FEW)
+
+
+def refusing(ds):
+    """Without the scores of one metric for a third of the outputs."""
+    cells = [ds.sizes.get(dim, 1) for dim in ("system", "input")]
+    kept = xr.DataArray(np.arange(np.prod(cells)).reshape(cells) % 3 > 0, dims=("system", "input"))
+    first = xr.DataArray(np.arange(ds.sizes["metric"]) == 0, dims="metric")
+    score = ds.score.where(~first | kept).transpose(*ds.score.dims)
+    return ds.copy(data={name: score.data if name == "score" else each.data for name, each in ds.items()})
 
 
 QUESTIONS = {
@@ -212,6 +221,7 @@ QUESTIONS = {
     ),
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
     "repeatability": lambda d: again(d).meta.repeatability("human"),
+    "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
 }
 
 # Questions that differ by level or coefficient alone, and share all else; and those that stand for them.
@@ -380,6 +390,8 @@ OF_DEMO = {
         xr.concat([d.score.sel(metric=each, drop=True) for each in ("human", "judge", "rouge")], "rater"), **FEW
     ),
     "confusion": lambda d: d.assign(score=(d.score > 50) * 1.0).meta.confusion("human", metric=["judge", "rouge"]),
+    "repeatability": lambda d: again(d).meta.repeatability("human"),
+    "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
     "discriminative_agreement": lambda d: d.meta.discriminative_agreement("human", **FEW),
     "drift": lambda d: d.meta.drift("rouge", "human", metric="judge"),
     "position_bias": lambda d: preferences(1).meta.position_bias(),

@@ -35,9 +35,9 @@ OF_SCORES = {
     *("dominance", "metric_corr", "metric_ci", "pca", "disagreement", "improvement_consistency", "top_k", "top_k_corr"),
     *("close_corr", "scoring_range", "range_drop", "compare_systems", "discriminative_agreement", "input_effect"),
     *("system_means", "sample_inputs", "variance_components", "report", "to_frame", "to_mtme", "plot", "calibrate"),
-    *("confusion", "drift"),
+    *("confusion", "missingness", "drift"),
 }
-OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "plot"}
+OF_RESULTS = {"conclusion", "methods", "to_frame", "to_latex", "to_markdown", "to_html", "plot"}
 OF_RATINGS = {"agreement", "human_ceiling", "alt_test", "majority_vote", "drop_noisiest_rater"}
 
 
@@ -230,7 +230,7 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         (
             *("result.meta", "bootstrap"),
             "this is a result of corr_test; its methods: adjust, significant, conclusion, "
-            "methods, to_frame, to_latex, to_markdown, plot.pvalues; "
+            "methods, to_frame, to_latex, to_markdown, to_html, plot.pvalues; "
             "did you mean ds.meta.ci or ds.meta.boot_test?",
         ),
         ("result.meta.plot", "ranking", "did you mean clusters?"),
@@ -280,7 +280,7 @@ def test_a_question_to_scores_asked_of_a_result_says_what_this_is(correlated, na
     keywords = {"margin": 0.1} if name == "equivalence" else {"by": "judge"} if name == "top_k" else {}
     with pytest.raises(ValueError) as caught:
         getattr(correlated.meta, name)(*ARGUMENTS.get(name, ()), **keywords)
-    asked = "conclusion, methods, to_frame, to_latex, to_markdown, plot.bars"
+    asked = "conclusion, methods, to_frame, to_latex, to_markdown, to_html, plot.bars"
     assert str(caught.value) == f"{name}() needs scores, but this is a result of corr; its methods: {asked}"
 
 

@@ -203,6 +203,18 @@ class Plots(_Meta):
     ) -> Any:
         """Draw `variance_components`: shares of systems, inputs and cells in the variance, one bar per metric."""
 
+    @_of("plots.missing")
+    def missingness(
+        self,
+        *,
+        metric: Hashable | Sequence[Hashable] | None = None,
+        order: str | Sequence[Hashable] = "value",
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """Share of the outputs without a score, by system and by quarter of the human scores; one colour a metric."""
+
     @_of("plots.runs")
     def repeatability(
         self,
@@ -543,6 +555,23 @@ class DatasetMeta(_Meta):
         undefined: str = "drop",
     ) -> Dataset:
         """Correlation of each metric with each other metric."""
+
+    @_of("analyses.missing_scores")
+    def missingness(
+        self,
+        gold: Hashable | DataArray | None = None,
+        *,
+        metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        level: str = "auto",
+        outputs: str = "scored",
+        score_range: tuple[float, float] | Mapping[Any, tuple[float, float]] | None = None,
+        adjust: str | None = "holm",
+        alpha: float = 0.05,
+        n_resamples: int = 1999,
+        confidence_level: float = 0.95,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> Dataset:
+        """Test whether missing scores depend on systems and on human scores, and bound what they leave open."""
 
     @_of("analyses.repeated_runs")
     def repeatability(
@@ -1347,9 +1376,11 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
         label: str | None = None,
+        columns: int | None = None,
+        pages: bool = False,
     ) -> str:
         """Write a result as a LaTeX table for papers (package booktabs)."""
 
@@ -1359,10 +1390,21 @@ class DatasetMeta(_Meta):
         *,
         tests: Dataset | None = None,
         alpha: float = 0.05,
-        digits: int = 2,
-        caption: str | None = None,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
     ) -> str:
         """Write a result as a Markdown table (GitHub's) for papers."""
+
+    @_of("io.table_html")
+    def to_html(
+        self,
+        *,
+        tests: Dataset | None = None,
+        alpha: float = 0.05,
+        digits: int | str = 2,
+        caption: str | bool | None = None,
+    ) -> str:
+        """Write a result as an HTML table whose columns sort on a click."""
 
     @_of("conclusions")
     def conclusion(self) -> str:

@@ -122,6 +122,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "near_copies",
             "not_alike",
             "not_random",
+            "observed_range",
             "one_value",
             "other_scale",
             "unequal_clusters",

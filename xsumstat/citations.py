@@ -355,6 +355,14 @@ REFERENCES: dict[str, Reference] = {
         _names("Searle, Shayle R.; Casella, George; McCulloch, Charles E."), 1992, "Variance Components", "Wiley",
         "book",
     ),
+    "cochran1950comparison": _article(
+        "Cochran, W. G.", 1950, "The Comparison of Percentages in Matched Samples", "Biometrika", "37", "256--266",
+        "10.1093/biomet/37.3-4.256",
+    ),
+    "manski2003partial": Reference(
+        _names("Manski, Charles F."), 2003, "Partial Identification of Probability Distributions", "Springer", "book",
+        doi="10.1007/b97478",
+    ),
     "brennan2001generalizability": Reference(
         _names("Brennan, Robert L."), 2001, "Generalizability Theory", "Springer", "book",
     ),

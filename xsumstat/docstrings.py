@@ -332,10 +332,6 @@ ENTRIES = {
             Where to draw, with title, legend and notes; ``plt.subplots(..., layout="constrained")`` makes space for
             them. Default: a new figure.
     """,
-    "errors.plot": """
-        ImportError
-            Without matplotlib (extra "plot").
-    """,
     "tests.marked": """
         tests : Dataset, optional
             Result of `compare_metrics` or a test for the same metrics: a dagger marks metrics that are not
@@ -347,13 +343,13 @@ ENTRIES = {
             precedence.
     """,
     "digits": """
-        digits : int, default 2
-            Decimals; p-values have at least three.
+        digits : int or "auto", default 2
+            Decimals; p-values have at least three. "auto" takes the fewest, from 2 to 4, by which metrics of different
+            ranks print differently.
     """,
-    "errors.tables": """
-        ValueError, TypeError
-            For a Dataset that is not an xsumstat result, or lazy, tests of other metrics, and numbers that are not
-            allowed.
+    "caption": """
+        caption : str or True, optional
+            The caption; True writes one from the result: coefficient, human scores, level and tasks.
     """,
     "level.list": """
         level : str or list of str, default "system"
@@ -411,6 +407,11 @@ RUNS = {
         "level coefficient resample.ci alpha.equivalence adjust.formula within"
     ),
     "resamples": "n_resamples missing undefined rng progress",
+    "trials": "missing undefined rng.trials progress",
+    "table": "result tests.marked alpha.marked digits",
+    "drawn": "result metric.drawn order",
+    "picture": "figsize title ax",
+    "picture.single": "figsize title ax.single",
 }
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses.adjust import decisive
 from xsumstat.dataset import scope
-from xsumstat.dataset.wording import estimate, listed, name, number, numbers
+from xsumstat.dataset.wording import estimate, listed, name, number, numbers, pvalue
 from xsumstat.findings import gold, labels
 
 _MOST = 3  # metrics that get a sentence with their numbers
@@ -94,3 +95,71 @@ def _singles(result: xr.Dataset, places: list[int]) -> str:
 def repeatability_closing(result: xr.Dataset) -> list[str]:
     """What the numbers assume."""
     return ["This assumes that runs err independently; averaging cannot remove errors that all runs share."]
+
+
+def missingness(result: xr.Dataset) -> list[str]:
+    """How many scores are missing, whether that depends on quality, and what they leave open."""
+    every = labels(result)
+    missing = result["n_missing"].sum("system").values
+    lacking = [at for at in range(len(every)) if missing[at]]
+    said = [text for at in lacking[:_MOST] for text in _refusals(result.isel(metric=at), name(every[at]))]
+    if len(lacking) > _MOST:
+        counts = listed(f"{name(every[at])} ({int(missing[at]):,})" for at in lacking[_MOST:])
+        said.append(f"Scores are also missing of {counts}.")
+    whole = [name(every[at]) for at in range(len(every)) if not missing[at]]
+    return said + ([f"No score of {listed(whole)} is missing."] if whole else [])
+
+
+def _refusals(one: xr.Dataset, metric: str) -> list[str]:
+    """How many scores of one metric are missing, of which outputs, and its bounds."""
+    missing, n = (int(one[each].sum()) for each in ("n_missing", "n_outputs"))
+    said = [f"{metric} has no score for {missing:,} of {n:,} outputs ({100 * missing / n:.0f} %)."]
+    return [*said, *_dependence(one, metric), *_left_open(one, metric)]
+
+
+def _dependence(one: xr.Dataset, metric: str) -> list[str]:
+    """Whether scores are missing at random, as far as the tests can tell."""
+    p = decisive(one)
+    tests = {str(test): float(p.sel(test=test)) for test in one["test"].values}
+    significant = {test: bool(one["significant"].sel(test=test)) for test in tests}
+    quality = min((tests[test] for test in tests if test != "system" and significant[test]), default=math.nan)
+    found = []
+    if not math.isnan(quality):
+        found.append(f"on the human scores ({pvalue(quality)})")
+    if significant.get("system"):
+        found.append(f"on the system ({pvalue(tests['system'])})")
+    whom = scope.words(one.attrs, " for ")
+    if not found:
+        least = min((value for value in tests.values() if not math.isnan(value)), default=math.nan)
+        if math.isnan(least):
+            return ["No test can tell whether they are missing at random."]
+        return [
+            f"There is no significant sign that they depend on the system or on {gold(one)} (least {pvalue(least)}"
+            f"{whom}); this does not show that they are missing at random."
+        ]
+    consequence = "the scores that are there are not a random part, and their means and agreement can mislead"
+    said = [f"Which scores are missing depends {' and '.join(found)}{whom}: {consequence}."]
+    difference, low, high = (float(one[f"difference{end}"]) for end in ("", "_low", "_high"))
+    if not math.isnan(quality) and not math.isnan(difference):
+        way = "lower" if difference < 0 else "higher"
+        least, most = sorted([abs(low), abs(high)]) if low * high > 0 else [math.nan, math.nan]
+        size = estimate(abs(difference), least, most)
+        said.append(f"The outputs without a score have human scores that are {size} {way} on average.")
+    return said
+
+
+def _left_open(one: xr.Dataset, metric: str) -> list[str]:
+    """The bounds of agreement and of the order of systems."""
+    said = []
+    own, low, high = (float(one[f"accuracy{end}"]) for end in ("", "_low", "_high"))
+    if not math.isnan(low):
+        level = str(one.attrs.get("level", "")).replace("_", " ")
+        alone = "" if math.isnan(own) else f"; the scores that are there give {number(own)}"
+        said.append(
+            f"Whatever the missing scores are, the pairwise accuracy of {metric} lies between {number(low)} and "
+            f"{number(high)} ({level} level{alone})."
+        )
+    pairs = int(one["n_pairs"])
+    if pairs:
+        said.append(f"They could turn the order of {int(one['n_undecided']):,} of {pairs:,} pairs of systems by mean.")
+    return said

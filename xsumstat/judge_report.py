@@ -463,7 +463,7 @@ def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashabl
 def _table(result: xr.Dataset) -> pd.DataFrame | None:
     """Cells of a result's table as text, grouped columns joined; None for one row."""
     table = result_tables.table(result, None, 0.05, 2)
-    columns = [[cell.text for cell in cells] for cells in zip(table.columns, *table.rows, strict=True)]
+    columns = [[cell.text for cell in cells] for cells in zip(table.columns, *table.rows, *table.foot, strict=True)]
     first, *rest = columns
     names, bodies = [first[0]], [first[1:]]
     places = iter(rest)

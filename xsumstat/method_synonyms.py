@@ -97,6 +97,10 @@ METHODS: Words = {
     ),
     "human_ceiling": words_of("ceiling upper_bound human_upper_bound noise_ceiling human_agreement human_performance"),
     "alt_test": words_of("alternative_annotator_test alttest replace_raters judge_test llm_judge replace_annotators"),
+    "missingness": words_of(
+        "missing refusals refusal refused failures nan_share missing_data missing_values manski bounds mcar mar mnar",
+        "abstentions no_answer missing_scores is_missing",
+    ),
     "drift": words_of(
         "judge_drift anchor anchored compare_versions version_change versions changed model_update regression_test"
     ),
@@ -139,7 +143,8 @@ METHODS: Words = {
     "methods": words_of("citation citations cite bibtex references method"),
     "to_latex": words_of("latex tex to_tex"),
     "to_markdown": words_of("markdown md to_md"),
-    "report": words_of("html to_html page dashboard to_report"),
+    "to_html": words_of("html html_table write_html"),
+    "report": words_of("page dashboard to_report"),
     # The package.
     "add_gold": words_of("with_gold join_gold set_gold merge_gold add_human"),
     "add_metric": words_of("with_metric join_metric merge_metric append_metric add_metrics add_scores join merge"),

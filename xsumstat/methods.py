@@ -97,11 +97,6 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
         version and seed. All comes from attrs. Lazy results are not computed; their numbers include systems and inputs
         without scores.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If this is not a result.
-
     Examples
     --------
     >>> import xsumstat

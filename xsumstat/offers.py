@@ -17,7 +17,7 @@ from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
-WITHOUT_RATERS = ("confusion", "repeatability", "calibrate", "drift")
+WITHOUT_RATERS = ("confusion", "repeatability", "missingness", "calibrate", "drift")
 # What needs a further dim of the scores of this name.
 NEEDS_DIM = {"repeatability": "run"}
 # Questions to scores, in groups. `of` says which a Dataset has something for.
@@ -29,7 +29,7 @@ QUESTIONS = {
 # What results are asked; the first of those alone that have p-values.
 OF_TESTS = ("adjust", "significant")
 OF_TASKS = ("subset", "ranks_by", "rank_stability")  # of `rank_tasks` alone
-OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown")
+OF_RESULTS = ("conclusion", "methods", "to_frame", "to_latex", "to_markdown", "to_html")
 # Pictures of scores; those of results are in the table of analyses.
 PICTURES = ("heatmap", "distribution", "scatter_matrix")
 OF_FRAMES = ("to_scores", "to_preferences")

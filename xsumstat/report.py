@@ -301,11 +301,6 @@ def report(
         and ``.tests_of_these`` are results of `ci` and `compare_metrics` (tests need two metrics). A page of judges has
         ``.sections`` and ``.results``. Lazy scores are computed.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label or option, a number that is not allowed, unusable scores, and constant human scores.
-
     Warns
     -----
     UserWarning

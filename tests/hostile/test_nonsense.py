@@ -54,7 +54,7 @@ NONSENSE = {
 # What nonsense is sensible, as any label may be one, or a number so large.
 NUMBER, TEXT = ("a whole number",), ("empty text", "odd text")
 SENSIBLE = {
-    **{name: NUMBER for name in ("rng", "max_pairs", "n_inputs", "n_raters", "noise", "margin", "margins")},
+    **{name: NUMBER for name in ("rng", "max_pairs", "n_inputs", "n_raters", "n_runs", "noise", "margin", "margins")},
     **{name: NUMBER for name in ("major", "minor", "non_translation", "punctuation")},
     **{name: TEXT for name in ("title", "caption", "label", "kind")},
     "name": (*NUMBER, "a negative number", *TEXT),  # of the metric that add_gold makes, and of a report

@@ -24,7 +24,17 @@ PUBLIC = ACCESSORS | {f"xsumstat.{name}": getattr(xsumstat, name) for name in xs
 # and See Also (SA01) are not asked for; SS05 takes nouns in the plural for verbs.
 NOT_ASKED = {"GL02", "ES01", "SA01", "SS05"}
 # Subpackages whose docstrings are short, and the most lines that one has in the source.
-SHORT = ("analyses",)
+SHORT = (
+    "analyses",
+    "coefficients",
+    "dataset",
+    "inference",
+    "io",
+    "kernels",
+    "plots",
+    "resampling",
+    "simulation",
+)
 LONGEST_PUBLIC, LONGEST_PRIVATE = 70, 12
 
 

@@ -28,7 +28,8 @@ def body_of(table):
     lines = table.splitlines()
     if lines[0].startswith("|"):
         return [cells_of(line) for line in lines[2:] if line.startswith("|")]
-    return [cells_of(line) for line in lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]]
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    return [cells_of(line) for line in rows if line != r"\midrule"]
 
 
 def check_latex(text):
@@ -162,18 +163,32 @@ def test_further_dims_are_groups_of_columns(demo):
 
 
 @pytest.mark.parametrize("ask", ["corr", "ci", "rank"])
-def test_what_chance_reaches_has_columns(demo, ask):
+def test_what_chance_reaches_has_rows(demo, ask):
     demo = demo.sel(metric=["human", "judge", "bleu"]).isel(input=slice(10))
     keywords = {"n_resamples": 19, "rng": 0} if ask == "rank" else {}
     result = getattr(demo.meta, ask)("human", coefficient="spa", **keywords)
+    rows = body_of(result.meta.to_markdown())
+    assert [row[0] for row in rows[-2:]] == ["random metric", "constant metric"]
+    assert body_of(result.meta.to_latex())[-2:] == rows[-2:]
+    for row, name in zip(rows[-2:], ("baseline", "baseline_constant"), strict=True):
+        assert row[1] == f"{float(result[name][0]):.2f}"[1:] and set(row[2:]) <= {""}
+    assert "constant metric" not in getattr(demo.meta, ask)("human", **keywords).meta.to_latex()
+    grouped = demo.meta.corr("human", coefficient="spa", by="system_type")
+    row = body_of(grouped.meta.to_markdown())[-2]
+    want = [f"{float(each):.2f}"[1:] for each in grouped.baseline.isel(metric=0)]
+    assert row == ["random metric", *want]
+
+
+def test_chance_that_differs_between_metrics_has_columns(demo):
+    ds = demo.sel(metric=["human", "judge", "bleu"])
+    gaps = ds.assign(score=ds.score.where((ds.metric != "bleu") | (ds.system.isin(ds.system[:5]))))
+    with pytest.warns(UserWarning):
+        result = gaps.meta.corr("human", coefficient="spa")
     table = result.meta.to_markdown()
     assert cells_of(table.splitlines()[0])[-2:] == ["random metric", "constant metric"]
     for row in body_of(table):
         one = result.sel(metric=row[0])
         assert row[-2:] == [f"{float(one[name]):.2f}"[1:] for name in ("baseline", "baseline_constant")]
-    assert "constant metric" not in getattr(demo.meta, ask)("human", **keywords).meta.to_latex()
-    grouped = demo.meta.corr("human", coefficient="spa", by="system_type").meta.to_markdown()
-    assert "random metric" not in grouped  # groups have columns already
 
 
 def test_signs_of_numbers_and_empty_cells_in_latex(demo):

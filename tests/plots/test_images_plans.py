@@ -66,6 +66,24 @@ def test_repeatability_dark(demo):
     return figure_of(repeated(demo).meta.plot.repeatability(metric="judge"))
 
 
+def refused(demo):
+    ds = demo.sel(metric=["judge", "rouge", "human"])
+    human = ds.score.sel(metric="human")
+    return ds.assign(score=ds.score.where((ds.metric != "judge") | (human > human.quantile(0.2))))
+
+
+@image()
+def test_missingness(demo):
+    found = refused(demo).meta.missingness("human", score_range={"judge": (0, 120)}, rng=0, n_resamples=99)
+    return figure_of(found.meta.plot.missingness(title="Missing scores"))
+
+
+@image("dark_background")
+def test_missingness_dark(demo):
+    found = refused(demo).meta.missingness("human", score_range={"judge": (0, 120)}, rng=0, n_resamples=99)
+    return figure_of(found.meta.plot.missingness(metric="judge"))
+
+
 @image()
 def test_contours_of_a_plan(demo):
     found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", target=0.1, rng=0)

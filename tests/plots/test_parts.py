@@ -167,6 +167,12 @@ PICTURES = {
         again(ds).meta.repeatability(GOLD, metric=METRICS).meta.plot.repeatability(),
         METRICS,
     ),
+    "missingness": lambda ds, qs: (
+        ds.where((ds.metric != METRICS[1]) | (ds.score > 0))
+        .meta.missingness(GOLD, metric=METRICS[:2], score_range=(-100, 100), **DRAWS)
+        .meta.plot.missingness(),
+        [*METRICS[:2], *SYSTEMS],
+    ),
     "bars": lambda ds, qs: (intervals().meta.plot.bars(), [GOLD, *METRICS, *QUALITIES, *HUE.values()]),
     "bars of groups": lambda ds, qs: (ds.meta.corr(by="type of $s$").meta.plot.bars(), [*TYPES, "type of $s$"]),
     "matrix": lambda ds, qs: (qs.meta.metric_corr().meta.plot.matrix(), [*METRICS, *QUALITIES]),

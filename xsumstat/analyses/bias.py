@@ -204,6 +204,8 @@ def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bo
     score = schema.checked_scores(ds)
     human, name, _ = schema.find_gold(ds, score, gold)
     _validate.column("along", along)
+    if along != "rater" and along not in human.dims:
+        raise ValueError(f"along={along!r} is not a dim of gold {name!r}; dims: {_validate.listing(human.dims)}")
     rated = along in human.dims and along not in score.dims and along not in facts.CORE
     if method == "corrected" and not rated:
         raise ValueError(

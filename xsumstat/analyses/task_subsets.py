@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.task_averages import Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
 from xsumstat.dataset import checks, results
 from xsumstat.types import FloatArray
 
@@ -225,7 +225,8 @@ def _shares(result: xr.Dataset, places: list[int], weights: Mapping[str, float] 
 def _averaged(result: xr.Dataset, places: list[int], shares: FloatArray) -> xr.Dataset:
     """The tasks at these places with their averages, whose tests come from the kept swaps."""
     part = result.isel(task=places)
-    tasks = part[[*_OF_TASKS]].drop_dims("other_metric", errors="ignore").assign(weight=("task", shares))
+    chance = [name for name in CHANCE if name in part and part[name].notnull().any()]
+    tasks = part[[*_OF_TASKS, *chance]].drop_dims("other_metric", errors="ignore").assign(weight=("task", shares))
     r = part["correlation"].transpose("task", "metric").values
     known = part["metric"].values.tolist()
     defined = ~np.isnan(r).any(axis=0)

@@ -14,7 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
 from xsumstat.catalogue import ALL
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
@@ -70,8 +70,9 @@ def rank_tasks(
     Dataset
         In order of the average: ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), ``weight(task)``;
         ``average_score`` (0 to 1), ``average_rank``, ``rank`` and ``cluster`` (metric); ``difference`` and ``pvalue``
-        (metric, other_metric), "greater". Metrics that are not in all tasks come last. The coordinates ``level``,
-        ``coefficient``, ``language_pair`` and ``domain`` describe tasks; "all" if a task names none.
+        (metric, other_metric), "greater"; of accuracies ``baseline`` and ``baseline_constant`` (metric, task). Metrics
+        that are not in all tasks come last. The coordinates ``level``, ``coefficient``, ``gold``, ``language_pair`` and
+        ``domain`` describe tasks; "all" if a task names none.
 
     Warns
     -----
@@ -120,8 +121,8 @@ def rank_tasks(
     for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
         of_tasks = {single[task].attrs.get(name) for task in tasks}
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
-    for name in ("level", "coefficient"):
-        result = result.assign_coords({name: ("task", [single[task].attrs[name] for task in tasks])})
+    for name in ("level", "coefficient", "gold"):
+        result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
     return results.result(result, None, **attrs)
 
 
@@ -337,16 +338,13 @@ class _Kept:
 def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
-    parts = [
-        xr.merge(
-            [
-                found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore"),
-                more,
-            ],
-            join="outer",
-        )
-        for found, more in zip(single.values(), ranked, strict=True)
-    ]
+    chance = [name for name in CHANCE if any(name in found for found in single.values())]
+    parts = []
+    for found, more in zip(single.values(), ranked, strict=True):
+        own = found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore")
+        for name in chance:  # NaN in a task whose coefficient has none
+            own[name] = "metric", found[name].values if name in found else np.full(found.sizes["metric"], np.nan)
+        parts.append(xr.merge([own, more], join="outer"))
     aligned = [part.reindex(metric=metrics) for part in parts]
     index = xr.DataArray(np.array(tasks, dtype=object), dims="task", name="task")
     return xr.concat(aligned, dim=index, join="exact", combine_attrs="drop").transpose("metric", "task")

@@ -55,48 +55,33 @@ class Question:
 
 @dataclass(frozen=True)
 class Analysis(Question):
-    """A question whose answer is a result.
+    """A question whose answer is a result."""
 
-    Attributes
-    ----------
-    main, others : tuple of str
-        Variables that answer it (the first that a result has), and the others.
-    dims, core : tuple of str
-        Dims of results that scores do not have; dims that `say` needs.
-    pictures : tuple of str
-        Methods of ``result.meta.plot`` that draw it.
-    own : mapping
-        Variables that differ here from `VARIABLES`.
-    further, between_groups, undirected, exchanged : bool
-        Scores may have further dims; results lie along pairs of groups; the test is symmetric whatever the alternative;
-        the test swaps single scores.
-    random : tuple of str
-        Dims that generalise, where no keyword says so.
-    tests : mapping
-        Names of its tests by method; "" for any method.
-    in_table, beside : str, tuple of str
-        Variable of a table with one row per metric (empty: one row per value), and further columns.
-    aim, special_aims : str, mapping
-        Templates for `methods`: {gold}, {correlation} and attrs are filled in, [keys] cited.
-    say, best, closing : str
-        Functions "module.name": sentences for one label, the best to count over labels, and a final sentence.
-    """
-
+    # Variables that answer it (the first that a result has), and the others.
     main: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    # Dims that results have and scores do not.
     dims: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+    # Variables that differ here from `VARIABLES`.
     own: Mapping[str, Variable] = field(default_factory=dict)
+    # Scores may have further dims; results lie along pairs of groups; the test is symmetric whatever the alternative.
     further: bool = True
     between_groups: bool = False
     undirected: bool = False
+    # Dims that generalise where no keyword says so; whether the test swaps single scores.
     random: tuple[str, ...] = ()
     exchanged: bool = False
+    # Names of its tests by method; "" for any method.
     tests: Mapping[str, TestName] = field(default_factory=dict)
+    # Variable of a table with one row per metric (empty: one row per value), and further columns.
     in_table: str = ""
     beside: tuple[str, ...] = ()
+    # Templates for `methods`: {gold}, {correlation} and attrs are filled in, [keys] are cited.
     aim: str = ""
     special_aims: Mapping[str, str] = field(default_factory=dict)
+    # "module.name" of the function for sentences on one label, and the dims that it needs; of the best, to count over
+    # many labels; and of a final sentence.
     say: str = ""
     core: tuple[str, ...] = ("metric",)
     best: str = ""

@@ -13,7 +13,7 @@ ANALYSES = (
         main=("average_score",),
         others=(
             *("average_rank", "rank", "cluster", "correlation", "task_rank", "task_cluster", "weight"),
-            *("difference", "pvalue", "task_difference", "samples"),
+            *("baseline", "baseline_constant", "difference", "pvalue", "task_difference", "samples"),
         ),
         dims=(*PAIRS, "task", "resample"),
         pictures=("tasks",),

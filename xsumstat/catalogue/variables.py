@@ -154,6 +154,15 @@ VARIABLES: dict[str, Variable] = {
     "equal_share": Variable("share of outputs with the same score in two runs"),
     "equal_low": Variable("lower limit of the share of equal scores"),
     "equal_high": Variable("upper limit of the share of equal scores"),
+    # missing scores
+    "missing_share": Variable("share of the outputs without a score"),
+    "n_missing": Variable("number of outputs without a score", dtype=int),
+    "mean_low": Variable("lowest mean that the missing scores allow", "score"),
+    "mean_high": Variable("highest mean that the missing scores allow", "score"),
+    "missing_by_score": Variable("share of the outputs without a score, by human score"),
+    "accuracy_low": Variable("lowest pairwise accuracy that the missing scores allow"),
+    "accuracy_high": Variable("highest pairwise accuracy that the missing scores allow"),
+    "n_undecided": Variable("number of pairs of systems whose order the missing scores could turn", dtype=int),
     # diagnostics and simulation
     "share_rejected": Variable("share of groups that reject normality"),
     "coordinate": Variable("coordinate on the component"),
@@ -230,6 +239,7 @@ COORDINATES: dict[str, Variable] = {
     "n_inputs": Variable("number of inputs"),
     "n_raters": Variable("number of raters of each cell"),
     "n_runs": Variable("number of runs that are averaged"),
+    "human_quarter": Variable("quarter of the human scores"),
     "n_judged": Variable("number of inputs that the judge scores"),
     "budget": Variable("budget"),
     "effect": Variable("what the effects belong to"),

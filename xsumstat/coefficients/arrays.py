@@ -65,7 +65,7 @@ def shifted(value: float, power: int) -> float:
 
 
 def scaled(values: FloatArray) -> FloatArray:
-    """The values times a power of 2 (exact), so that products of two variances stay in range."""
+    """The values times a power of 2 (exact), which keeps products of two variances in range."""
     power = exponent(values)
     return np.ldexp(values, -power) if power else values
 
@@ -128,7 +128,7 @@ def _sizes(values: FloatArray) -> FloatArray:
 
 
 def step_of(values: FloatArray) -> float:
-    """The step of which all differences are multiples, as for ratings; 0 where there is none."""
+    """The step that divides all differences, as for ratings; 0 where there is none."""
     known = np.unique(values[~np.isnan(values)])
     if not 1 < len(known) <= _VALUES:
         return 0.0

@@ -66,7 +66,7 @@ class Bend:
     places: IntArray | None = None
 
     def placed(self, values: FloatArray, n_inputs: int) -> FloatArray:
-        """Values (..., inputs) among all inputs, 0 where this correlation has none."""
+        """Values (..., inputs) among all inputs, 0 for inputs outside this correlation."""
         if self.places is None:
             return values
         found: FloatArray = np.zeros((*values.shape[:-1], n_inputs))

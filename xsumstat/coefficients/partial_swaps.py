@@ -1,4 +1,4 @@
-"""Swaps of two metrics under partial correlations; gold and covariates stay. Every swap is computed by itself."""
+"""Swaps of two metrics under partial correlations; gold and covariates stay. Every swap is computed anew."""
 
 from __future__ import annotations
 

@@ -86,80 +86,56 @@ class Partial:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """All that the library knows of one coefficient; None means not available, unless said otherwise.
+    """All that the library knows of one coefficient; an optional field that is None is not available."""
 
-    Attributes
-    ----------
-    name, label : str
-        What users type and results record; what axes show.
-    bounds : tuple of float
-        Least and largest value; an intraclass correlation of few outputs may be below -1.
-    levels : tuple of str
-        Levels at which it is defined.
-    estimator, swapped, swapped_decisions : callable
-        Make an `Estimator` of two matrices; `Differences` of metrics with swapped scores, or swapped decisions.
-    linear_in_swaps : {"never", "untied", "always"}
-        Whether, off system level, the difference of two metrics is a sum of terms whose sign a swap changes.
-    of_means, symmetric, of_constants : bool
-        At system level computed from shared system means; x and z may be exchanged; defined for constant metrics.
-    fisher : tuple or None
-        ``b`` and ``c(r)`` of the Fisher interval ``tanh(arctanh r ± q·c/√(n − b))`` (Bonett & Wright 2000).
-    leave_one_out : LeaveOneOut or None
-        For the jackknife; None leaves out each label by brute force.
-    copies_agree : bool
-        Whether a label drawn twice agrees with its copy, which raises the value of every resample.
-    partial, close, of_pairs, calibrate : optional
-        Given covariates; over close pairs of systems; for many pairs of metrics; the best threshold.
-    test : str or None
-        The function of ``scipy.stats`` whose p-value belongs to it.
-    normal_value, normal_r, normal_sample : callable or None
-        Value from Pearson's r of normal scores, its inverse, and mean and variance in samples of n.
-    threshold_of : {"metric", "gold"} or None
-        Whose scores must differ by more than a threshold.
-    thresholds : tuple of float
-        One for all metrics, or one for each. Empty: none, or calibrated.
-    poolable, within_inputs : bool
-        Pairs of several labels may be pooled; at global level only outputs of one input are compared.
-    chance : callable or None
-        Values of a constant and a random metric (module `chance`); None where they are 0 or undefined.
-    scale : {"classes", "two", "values"} or None
-        What it compares on the gold's own scale; None where unit and origin do not matter.
-    positive, texts : tuple
-        Values of the positive class (empty: every value is a class); texts for the values 0, 1, ...
-    function : callable or None
-        A function of two 1-D arrays, a user's or ours; None for coefficients with kernels.
-    """
-
+    # What users type and results record, and what axes show.
     name: str
     label: str = ""
+    # Least and largest value; an intraclass correlation of few outputs may be below -1.
     bounds: tuple[float, float] = (-1.0, 1.0)
     levels: tuple[str, ...] = LEVELS
     estimator: MakeEstimator | None = None
     swapped: MakeSwapped | None = None
+    # Whether, off system level, a swap only changes signs of terms of the difference: "never", "untied" (where no
+    # swapped scores are tied) or "always".
     linear_in_swaps: str = "never"
+    # Computed from system means at system level; x and z may be exchanged; defined for constant metrics.
     of_means: bool = False
     symmetric: bool = True
     of_constants: bool = False
+    # b and c(r) of the Fisher interval tanh(arctanh r ± q·c/√(n − b)) (Bonett & Wright 2000).
     fisher: tuple[int, Callable[[float], float]] | None = None
+    # For the jackknife; None leaves out each label by brute force.
     leave_one_out: LeaveOneOut | None = None
+    # A label drawn twice agrees with its copy, which raises the value of every resample (benchmarks/accuracies.py).
     copies_agree: bool = False
     partial: Partial | None = None
+    # The function of scipy.stats whose p-value belongs to it.
     test: str | None = None
+    # Its value from Pearson's r of normal scores, the inverse, and (up to a factor) mean and variance in samples of n.
     normal_value: Curve | None = None
     normal_r: Curve | None = None
     normal_sample: Callable[[float, int], tuple[float, float]] | None = None
+    # Whose scores must differ by more than a threshold, "metric" or "gold"; one threshold for all metrics, or one for
+    # each. Empty: none, or calibrated.
     threshold_of: str | None = None
     thresholds: tuple[float, ...] = ()
     calibrate: Callable[[Estimator, FloatArray, FloatArray, Measure], float] | None = None
     swapped_decisions: Callable[..., Sequence[Differences]] | None = None
+    # Over close pairs of systems; for many pairs of metrics in large groups.
     close: Callable[..., tuple[FloatArray, FloatArray]] | None = None
     of_pairs: Callable[..., tuple[FloatArray, FloatArray]] | None = None
+    # Pairs of systems of several labels may be pooled; at global level only outputs of one input are compared.
     poolable: bool = False
     within_inputs: bool = False
+    # Values of a constant and a random metric (module `chance`); None where they are 0 or undefined.
     chance: Callable[[FloatArray, FloatArray, Measure], tuple[FloatArray, FloatArray]] | None = None
+    # What it compares on the gold's own scale, "classes", "two" or "values"; None where unit and origin do not matter.
     scale: str | None = None
+    # Values of the positive class (empty: every value is a class), and texts for the values 0, 1, ...
     positive: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
+    # A user's function, or one of ours without kernels.
     function: CorrelationFunction | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -208,7 +184,7 @@ class Coefficient:
         return self.at(arrays.shifted(self.threshold, -power))
 
     def pvalue(self, x: FloatArray, z: FloatArray) -> float:
-        """SciPy's two-sided p-value of no association; NaN where SciPy has none."""
+        """SciPy's two-sided p-value of no association; NaN without a test in SciPy."""
         if self.test is None or len(x) < 2 or np.ptp(x) == 0 or np.ptp(z) == 0:
             return math.nan
         import scipy.stats

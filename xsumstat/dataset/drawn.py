@@ -26,16 +26,7 @@ _MOST_UNDRAWN = 0.5
 
 @dataclass(frozen=True)
 class Draw:
-    """A stratified random sample of the inputs.
-
-    Attributes
-    ----------
-    probability : array of float, (inputs,)
-        With which each input was drawn.
-    drawn : array of bool, (inputs,)
-    strata : list of str
-        The stratum of each input.
-    """
+    """A stratified random sample: each input's probability (inputs,), whether it was drawn, and its stratum."""
 
     probability: FloatArray
     drawn: BoolArray
@@ -120,16 +111,7 @@ def _check_whole(draw: Draw) -> None:
 
 
 def warn_ignored(ds: xr.Dataset, values: xr.DataArray, later: Checks | None = None) -> None:
-    """Warn that an analysis ignores unequal probabilities, if it sees the human scores of the drawn inputs alone.
-
-    Parameters
-    ----------
-    ds : Dataset
-    values : DataArray
-        Human scores.
-    later : Checks, optional
-        Where the check waits if the scores are lazy; default: they are computed.
-    """
+    """Warn that an analysis ignores unequal probabilities, if it sees the human scores of the drawn inputs alone."""
     if not all(name in ds.coords and ds[name].dims == ("input",) for name in COORDS) or "input" not in values.dims:
         return
     draw = _described(ds)

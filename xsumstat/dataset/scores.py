@@ -35,11 +35,6 @@ def set_dims(
     Dataset
         The same data with dims (and coordinates of these names) renamed.
 
-    Raises
-    ------
-    ValueError
-        If a dim does not exist, or a new name is taken.
-
     Examples
     --------
     >>> import xarray as xr, xsumstat
@@ -63,7 +58,7 @@ def set_dims(
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores and gold: checked, turned so that higher is better, and aligned.
+    """Scores and gold: checked, turned to higher is better, and aligned.
 
     `score` (..., metric, system, input) and `gold` (..., system, input) are float64; the gold is NaN where a covariate
     is missing. `rows` and `columns` are places of the metrics asked for, and of their partners. `used` marks usable

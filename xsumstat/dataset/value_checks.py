@@ -235,7 +235,7 @@ def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
 
 
 def _warn(warning: MetaEvaluationWarning, place: tuple[str, int]) -> None:
-    """Warn at the line that asked for the result; from a worker, so that the client hears it."""
+    """Warn at the line that asked for the result; from a worker to the client."""
     worker = sys.modules.get("distributed.worker")
     try:
         if worker is not None and worker.get_worker():

@@ -131,6 +131,8 @@ def intervals(result: xr.Dataset) -> Intervals | None:
         return None
     if attrs.get("analysis") in _OF_SHARES:
         return Intervals("95", "Wilson intervals of the share of trials")
+    if attrs.get("analysis") == "missingness":  # its permutations are for tests alone
+        return Intervals(f"{100 * level:.4g}", "Wilson intervals", Over(str(scope.of(attrs) or "")))
     return Intervals(f"{100 * level:.4g}", f"{interval_kind(attrs)}intervals", _over(attrs, "resamples"))
 
 

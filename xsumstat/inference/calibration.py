@@ -120,7 +120,7 @@ _MAPS: dict[str, Callable[[_Fitted, FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Outputs of a judge with human scores, coded so that maps can be refitted without some of them.
+    """Outputs of a judge with human scores, coded for refitting maps without some of them.
 
     `codes` (systems, inputs) are places in the ascending `values_x`, -1 missing. `fitted` has for each rating its fold,
     the places of x and z, and z; `numbers` (raters, systems, inputs) locates these ratings. `power` is the scaling by

@@ -41,16 +41,9 @@ _SINGULAR = 1e-10
 def changes(
     new: FloatArray, old: FloatArray, direction: float, confidence_level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems).
+    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems), from scores (systems, prompts) by both versions.
 
-    Parameters
-    ----------
-    new, old : array, (systems, prompts)
-        NaN where there is no score; an output counts where both have one.
-    direction : float
-        1 where the highest mean has rank 1, -1 where the lowest has.
-    confidence_level : float
-        Of all limits.
+    `direction` is 1 where the highest mean has rank 1, -1 where the lowest has.
     """
     level = confidence_level
     both = np.stack([new, old])
@@ -110,18 +103,9 @@ def _share(name: str, sums: IntArray, level: float) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True)
 class Shifts:
-    """By how much the means of systems rose, and how sure that is.
+    """Changes of the systems' means, NaN without common scores, and their covariance, NaN below two prompts.
 
-    Attributes
-    ----------
-    values : array, (systems,)
-        NaN for a system without scores by both versions.
-    covariance : array, (systems, systems)
-        NaN where a system has fewer than two prompts.
-    n : array, (systems,)
-        Prompts with scores by both versions.
-    near : float
-        What is nothing but rounding.
+    `n` counts the prompts with scores by both versions; a change within `near` is only rounding.
     """
 
     values: FloatArray

@@ -463,7 +463,7 @@ def averaged(each: Sequence[Estimated], shares: Sequence[float]) -> Estimated:
     """Weighted average of independent estimates, with MOVER limits (Zou, Huang & Zhang 2009).
 
     ``L = Σw·c − √Σ(w·q·(c − l))²``, and likewise above, with weights w, centres c, limits l, and q the quantile of t
-    with Satterthwaite's degrees of freedom over each estimate's own. No limits where a weighted estimate has none.
+    with Satterthwaite's degrees of freedom over each estimate's own. No limits if a weighted estimate lacks them.
     """
     some = [(one, share) for one, share in zip(each, shares, strict=True) if share > 0]
     value, off = (sum(share * getattr(one, name) for one, share in some) for name in ("estimate", "bias"))

@@ -43,7 +43,7 @@ class FromParts:
     Input level: ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``; system level: ``V(n, m) = V_s·v(r_m,
     n)/v(r_M, N) + P·M/m``, r_m Pearson's correlation of means over m inputs, v(r, n) the coefficient's variance for n
     normal scores (Pearson: about ``(1 − r²)²/(n − 1)``). `systems`, `cells`, `inputs` are V_s, V_c and P. `covariances`
-    and `then` (3, 2, 2) are of the effects of metric and gold, in the data and with the planned raters.
+    and `then` (3, 2, 2) belong to the effects of metric and gold, in the data and with the planned raters.
     """
 
     shape: tuple[int, int]

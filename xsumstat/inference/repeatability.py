@@ -31,20 +31,7 @@ _LARGEST_BLOCK = 2**22  # signs that are held at once
 
 
 def shares(score: FloatArray, confidence_level: float) -> FloatArray:
-    """The shares of `SHARES` with their limits, and how many pairs and outputs there are.
-
-    Parameters
-    ----------
-    score : array (systems, inputs, runs)
-        NaN where there is none.
-    confidence_level : float
-
-    Returns
-    -------
-    array, (11,)
-        Each share, its lower and its upper limit; the number of comparisons of two systems on an input between two
-        runs, and that of comparisons of an output's scores between two runs.
-    """
+    """The shares of `SHARES` with limits, and numbers of compared pairs and outputs; scores (systems, inputs, runs)."""
     sums = _sums(score)
     found: list[float] = []
     for top, bottom in ((0, 2), (1, 2), (3, 4)):

@@ -70,7 +70,7 @@ def limited(
 ) -> dict[str, FloatArray]:
     """The numbers of system means, with score limits where a system's ratings have one or two values.
 
-    Shares are of the way from the lowest to the highest rating; ratings between the ends vary less, so their limits are
+    Shares measure the way from lowest to highest rating; ratings between the ends vary less, so their limits are
     conservative. Except for 0/1 ratings or a given `scale`, limits are at least as wide as those by t, and with one
     value in all there are none. Where a system has one value, the metric adds nothing. `per_n` is 1/n for new inputs.
     """

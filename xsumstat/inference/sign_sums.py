@@ -45,7 +45,7 @@ def tail(coefficients: FloatArray, step: float = 0.0) -> Tail:
     """Where the plain sum of the coefficients lies among the sums of fair signs.
 
     - Up to 40 coefficients: all sums are listed, half by half, and counted.
-    - Multiples of a `step` of which 16 SDs of the sum take at most 2¹⁹: exact, by a Fourier transform of the
+    - Multiples of a `step`, at most 2¹⁹ of them in 16 SDs of the sum: exact, by a Fourier transform of the
       characteristic function, tilted to the observed sum; relative error below 1e-9.
     - Others: each coefficient rounded to 2⁻¹⁵ SDs of the sum. What counts as reached is widened by eight SDs of the
       rounding: the p-value is never too small, and too large by at most 0.5 % of itself at .05, 1 % at 1e-12.

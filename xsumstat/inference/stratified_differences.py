@@ -23,19 +23,9 @@ def stratified_differences(
 
     With W_h the strata's shares of the m inputs that both systems have metric scores on, z_d and f_d the two systems'
     differences on an input, and D_h the mean of f_d on all inputs of a stratum less that on the rated ones, the
-    difference is ``Σ W_h·(mean_h z_d + κb·D_h)``, over inputs that both have ratings of. Its variance is
-    ``Σ W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D²``, and for new inputs that of the ratings' differences over m more.
-
-    Parameters
-    ----------
-    f, z : array, (..., systems, inputs)
-        Scores by the metric and by people; NaN where there are none.
-    pairs : array of int, (pairs, 2)
-    strata : Strata
-    target : str
-        "new" or "these" inputs.
-    level : float
-        Of the limits.
+    difference is ``Σ W_h·(mean_h z_d + κb·D_h)``, over inputs that both have ratings of. Its variance is ``Σ
+    W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D²``, and for new inputs that of the ratings' differences over m more. `target` is
+    "new" or "these" inputs.
     """
     every = np.array(list(itertools.combinations(range(f.shape[-2]), 2)), dtype=np.int64).reshape(-1, 2)
     slope = _slope(f, z, strata)

@@ -24,17 +24,9 @@ MODERATED = 2.0
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of inputs that ratings were drawn within.
+    """Groups of inputs within which ratings were drawn; `codes` (inputs,) from 0 on.
 
-    Attributes
-    ----------
-    codes : array of int, (inputs,)
-        The group of each input, from 0 on.
-    n : int
-        Number of groups.
-    own_spread : bool
-        Whether each group has a variance of its own, as where ratings were drawn more often from some groups than from
-        others. Else one variance within groups is pooled.
+    With `own_spread` each group has its own variance, else one variance within groups is pooled.
     """
 
     codes: IntArray

@@ -119,11 +119,6 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
         assertion (averaged), and "pass" (1 where passed; ``ds.attrs["labels"]``). Variables of the tests that are
         numbers or text become coordinates of input. An answer with an error has no score.
 
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If a file is missing or malformed.
-
     Warns
     -----
     UserWarning

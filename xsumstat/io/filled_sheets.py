@@ -22,18 +22,7 @@ READ = (*SUFFIXES, ".parquet")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A filled file.
-
-    Attributes
-    ----------
-    frame : DataFrame
-    keys : dict
-        The columns of system and input.
-    rater : str or None
-        The column that names the rater.
-    columns : list of str
-        The columns of ratings, as numbers; empty where the names do not say which they are.
-    """
+    """A filled file: columns of system and input, of the rater, and of ratings (empty if names do not show them)."""
 
     frame: pd.DataFrame
     keys: dict[str, str]

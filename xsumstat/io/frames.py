@@ -72,8 +72,7 @@ def to_scores(
         none.
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, such as an error rate: ``higher_is_better(metric)`` is False for them, and
-        they are negated before any analysis. If an undeclared metric correlates significantly negatively with the human
-        scores, a message suggests this argument.
+        they are negated before any analysis. A message suggests undeclared ones by their negative correlation.
     kind : mapping, optional
         Metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate ``kind(metric)``,
         default "automatic", "human" for the gold. Kinds "human" and "covariate" are analysed only if `metric=` names
@@ -226,38 +225,13 @@ def read_scores(
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
     labels: Sequence[str] | None = None,
 ) -> xr.Dataset:
-    """Read scores from a file or folder, by its ending.
+    """Read scores from a file or folder, by its ending; arguments not described here are those of `to_scores`.
 
-    Parameters
-    ----------
-    path : str or Path
-        ``.csv``, ``.tsv``, ``.parquet``: a frame, tidy if it has the metric column, else wide. ``.nc``, ``.zarr``: a
-        saved Dataset. ``.jsonl``, ``.json``, ``.eval``, or a folder: SacreROUGE, lm-evaluation-harness, Inspect AI,
-        promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame.
-        ``.score``, or a folder of ``.score`` files: mt-metrics-eval.
-    metric, system, input, value, dims, aggregate
-        Columns of a frame, and how to combine repeated cells: arguments of `to_scores`.
-    ratings : list of str, optional
-        Columns (tidy: metrics) that are ratings by several raters; their mean becomes the metric "human", the gold.
-    rater, run, gold, kind
-        Arguments of `to_scores`.
-    columns : list of str, optional
-        The metrics of a wide frame. Default: every numeric column.
-    chunks : int, mapping or "auto", optional
-        For ``.nc`` and ``.zarr``: keep the values in the file, as a Dask array with these chunks
-        (`xarray.open_dataset`). ``{"metric": 1}`` suits scores larger than memory. Default: read all.
-    labels : list of str, optional
-        Texts that the scores of a frame are, lowest first.
-
-    Returns
-    -------
-    Dataset
-        ``score(metric, system, input, ...)``.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If the file is missing, has another ending, or cannot be read (in chunks).
+    ``.csv``, ``.tsv``, ``.parquet``: a frame, tidy if it has the metric column, else wide with the metrics `columns`.
+    ``.nc``, ``.zarr``: a saved Dataset; with `chunks` its values stay in the file as a Dask array. ``.score``, or a
+    folder of them: mt-metrics-eval. ``.jsonl``, ``.json``, ``.eval``, or a folder: SacreROUGE, lm-evaluation-harness,
+    Inspect AI, promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame. `ratings`
+    are columns (tidy: metrics) by several raters; their mean becomes the metric "human", the gold.
     """
     path = Path(path)
     if not path.exists():

@@ -77,8 +77,6 @@ def read_mqm(
 
     Raises
     ------
-    FileNotFoundError, IsADirectoryError
-        If the file is missing, or is a folder.
     ValueError
         For a malformed line (named), a severity without a weight, or a weight that is negative or not finite.
 

@@ -64,13 +64,6 @@ def read_mtme(
         ``submission(metric)``: "primary", "baseline" or "contrastive". ``attrs["gold"]`` is set for a single human
         score.
 
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such folder, or no scores in it.
-    ValueError
-        For a malformed file (file and line are named), an infinite score, or a repeated or missing language pair.
-
     Warns
     -----
     UserWarning
@@ -279,7 +272,7 @@ def to_mtme(
     granularity : {"seg", "doc", "domain", "sys"}, default "seg"
         What the inputs are. Write "seg" first: the others use its list of documents.
     overwrite : bool, default False
-        Replace existing files. Existing texts stay where `ds` has none.
+        Replace existing files. Existing texts stay where `ds` lacks them.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.dataset import facts
-from xsumstat.io import result_tables
+from xsumstat.io import result_tables, table_captions
 from xsumstat.io.result_tables import Cell, Table
 
 _LATEX = {
@@ -39,32 +39,33 @@ def to_latex(
     *,
     tests: xr.Dataset | None = None,
     alpha: float = 0.05,
-    digits: int = 2,
-    caption: str | None = None,
+    digits: int | str = 2,
+    caption: str | bool | None = None,
     label: str | None = None,
+    columns: int | None = None,
+    pages: bool = False,
 ) -> str:
     r"""Write a result as a LaTeX table for papers (package booktabs).
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
-    caption, label : str, optional
-        Caption and label of the table. Special characters of the caption are escaped.
+    {table}
+    {caption}
+    label : str, optional
+        Label that LaTeX refers to.
+    columns : int, optional
+        Most columns beside the first. A wider table continues below in further parts, which repeat the first column.
+    pages : bool, default False
+        Write a ``longtable`` (package longtable), which breaks over pages and repeats its head.
 
     Returns
     -------
     str
-        ``\begin{table} ... \end{table}``: one row per metric, best first and in bold, intervals as [.70, .99], and the
-        chance baselines if the result has them; further dims are groups of columns. Tests of all pairs and correlations
-        among metrics are square tables with significant p-values in bold. A note states how the numbers were computed.
-        Other results are written as the rows of `to_frame`.
-
-    Raises
-    ------
-    {errors.tables}
+        ``\begin{table} ... \end{table}``, or ``longtable`` with `pages`: one row per metric, best first and in bold,
+        intervals as [.70, .99]. Below them stand the chance baselines, in columns of their own where they differ
+        between metrics. Further dims are groups of columns. Tests of all pairs and correlations among metrics are
+        square tables with significant p-values in bold. A note states how the numbers were computed. Other results
+        are written as the rows of `to_frame`.
 
     Examples
     --------
@@ -79,24 +80,22 @@ def to_latex(
     judge & \textbf{.93} & [.55, .99] \\
     bleu & .52 & [.22, .73] \\
     """
-    for name, text in (("caption", caption), ("label", label)):
-        _check_text(name, text)
-    if label is not None and set(label) & set("{}\\%#~^$&"):
-        raise ValueError(f"label must be plain text that LaTeX can refer to, such as 'tab:ci', got {label!r}")
-    table = _table(result, tests, alpha, digits)
-    head = []
-    if any(title for title, _ in table.groups):
-        head = [" & ".join(["", *_latex_groups(table)]) + r" \\", _rules(table)]
-    titles = [latex_text(column.text) for column in table.columns]
-    rows = [[_latex_cell(cell) for cell in row] for row in table.rows]
-    lines = [r"\begin{table}", r"\centering"]
-    lines += [rf"\caption{{{latex_text(caption)}}}"] if caption is not None else []
-    lines += [rf"\begin{{tabular}}{{{table.alignment}}}", r"\toprule", *head, " & ".join(titles) + r" \\", r"\midrule"]
-    lines += [_row(row) for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\par\smallskip"]
-    lines += [r"{\footnotesize " + "\n".join(map(latex_text, table.note)) + r"\par}"] if table.note else []
-    lines += [rf"\label{{{label}}}"] if label is not None else []
-    return "\n".join([*lines, r"\end{table}"])
+    if label is not None:
+        _check_text("label", label)
+        if set(label) & set("{}\\%#~^$&"):
+            raise ValueError(f"label must be plain text that LaTeX can refer to, such as 'tab:ci', got {label!r}")
+    pages = _validate.flag("pages", pages)
+    words = caption_of(result, caption)
+    table = table_of(result, tests, alpha, digits)
+    most = len(table.columns) if columns is None else _validate.integer("columns", columns, 1)
+    parts = result_tables.parts_of(table, most)
+    head = [] if words is None else [rf"\caption{{{latex_text(words)}}}"]
+    name = [] if label is None else [rf"\label{{{label}}}"]
+    note = [r"{\footnotesize " + "\n".join(map(latex_text, table.note)) + r"\par}"] if table.note else []
+    if pages:
+        return "\n".join([*_over_pages(parts, head, name), *note])
+    bodies = [line for part in parts for line in [*_tabular(part), r"\par\smallskip"]]
+    return "\n".join([r"\begin{table}", r"\centering", *head, *bodies, *note, *name, r"\end{table}"])
 
 
 @_validate.public
@@ -105,31 +104,23 @@ def to_markdown(
     *,
     tests: xr.Dataset | None = None,
     alpha: float = 0.05,
-    digits: int = 2,
-    caption: str | None = None,
+    digits: int | str = 2,
+    caption: str | bool | None = None,
 ) -> str:
     r"""Write a result as a Markdown table (GitHub's) for papers.
 
     Parameters
     ----------
-    {result}
-    {tests.marked}
-    {alpha.marked}
-    {digits}
-    caption : str, optional
-        A line above the table.
+    {table}
+    {caption}
 
     Returns
     -------
     str
-        One row per metric, best first and in bold, intervals as [.70, .99], and the chance baselines if the result has
-        them; further dims are groups of columns, named in the titles. Tests of all pairs and correlations among metrics
-        are square tables with significant p-values in bold. A note states how the numbers were computed. Other results
-        are written as the rows of `to_frame`.
-
-    Raises
-    ------
-    {errors.tables}
+        One row per metric, best first and in bold, intervals as [.70, .99]. Below them stand the chance baselines, in
+        columns of their own where they differ between metrics. Further dims are groups of columns, named in the titles.
+        Tests of all pairs and correlations among metrics are square tables with significant p-values in bold. A note
+        states how the numbers were computed. Other results are written as the rows of `to_frame`.
 
     Examples
     --------
@@ -142,16 +133,16 @@ def to_markdown(
     | judge | **.93** | [.55, .99] |
     | bleu | .52 | [.22, .73] |
     """
-    _check_text("caption", caption)
-    table = _table(result, tests, alpha, digits)
+    words = caption_of(result, caption)
+    table = table_of(result, tests, alpha, digits)
     of_columns = [title for title, size in table.groups for _ in range(size)]
     titles = [
         _markdown(f"{group}: {column.text}" if group and group != column.text else column.text)
         for group, column in zip(("", *of_columns), table.columns, strict=True)
     ]
     sides = [":---" if side == "l" else "---:" for side in table.alignment]
-    rows = [[_markdown_cell(cell) for cell in row] for row in table.rows]
-    lines = [] if caption is None else [_markdown(caption), ""]
+    rows = [[_markdown_cell(cell) for cell in row] for row in (*table.rows, *table.foot)]
+    lines = [] if words is None else [_markdown(words), ""]
     lines += [f"| {' | '.join(row)} |" for row in (titles, sides, *rows)]
     return "\n".join([*lines, "", *map(_markdown, table.note)]).rstrip()
 
@@ -161,16 +152,63 @@ def _check_text(name: str, text: Any) -> None:
         raise TypeError(f"{name} must be text, got {text!r}")
 
 
-def _table(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any) -> Table:
+def caption_of(result: xr.Dataset, caption: Any) -> str | None:
+    """The caption that is given, or made for True."""
+    if caption is True:
+        _check_result(result, None)
+        return table_captions.caption(result)
+    _check_text("caption", None if caption is False else caption)
+    return caption or None
+
+
+def table_of(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any) -> Table:
+    """The table of a result, all arguments checked."""
     alpha = _validate.fraction("alpha", alpha)
-    if _validate.integer("digits", digits, 0) > 12:
+    if isinstance(digits, str):
+        _validate.choice("digits", digits, ("auto",))
+    elif _validate.integer("digits", digits, 0) > 12:
         raise ValueError(f"digits must be at most 12, got {digits}")
+    _check_result(result, tests)
+    return result_tables.table(result, tests, alpha, result_tables.telling(result) if digits == "auto" else digits)
+
+
+def _check_result(result: Any, tests: xr.Dataset | None) -> None:
     if not isinstance(result, xr.Dataset) or "analysis" not in result.attrs or not result.data_vars:
         raise ValueError("not an xsumstat result, such as ds.meta.ci(...); for a table of scores use .meta.to_frame()")
     for name, each in (("the result", result), ("tests", tests)):
         if each is not None and any(facts.is_lazy(values) for values in each.data_vars.values()):
             raise ValueError(f"{name} is lazy (Dask) and has no numbers yet; compute it first: .compute()")
-    return result_tables.table(result, tests, alpha, digits)
+
+
+def _tabular(table: Table) -> list[str]:
+    head, body = _lines(table)
+    return [
+        *(rf"\begin{{tabular}}{{{table.alignment}}}", r"\toprule", *head, r"\midrule", *body),
+        *(r"\bottomrule", r"\end{tabular}"),
+    ]
+
+
+def _over_pages(parts: list[Table], caption: list[str], label: list[str]) -> list[str]:
+    """A longtable for each part; the first has the caption and the label, which end in a line break there."""
+    lines = []
+    for at, part in enumerate(parts):
+        head, body = _lines(part)
+        first = ["".join([*caption, *label]) + r" \\"] if not at and (caption or label) else []
+        lines += [rf"\begin{{longtable}}{{{part.alignment}}}", *first]
+        lines += [r"\toprule", *head, r"\midrule", r"\endfirsthead"]
+        lines += [r"\toprule", *head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"]
+        lines += [*body, r"\end{longtable}"]
+    return lines
+
+
+def _lines(table: Table) -> tuple[list[str], list[str]]:
+    """The lines of the head and of the body."""
+    head = []
+    if any(title for title, _ in table.groups):
+        head = [" & ".join(["", *_latex_groups(table)]) + r" \\", _rules(table)]
+    head.append(" & ".join(latex_text(column.text) for column in table.columns) + r" \\")
+    rows, foot = ([_row([_latex_cell(cell) for cell in row]) for row in each] for each in (table.rows, table.foot))
+    return head, [*rows, *([r"\midrule", *foot] if foot else [])]
 
 
 def _row(cells: list[str]) -> str:

@@ -57,11 +57,6 @@ def read_preferences(
         there are several, or AlpacaEval's number of the instruction. ``length(prompt, system)`` counts characters where
         the file has outputs. All users of the arena are one rater, "arena users".
 
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If a file is missing or a line is malformed; file and line are named.
-
     Warns
     -----
     UserWarning

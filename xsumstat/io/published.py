@@ -111,12 +111,9 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
 
     Raises
     ------
-    ValueError
-        For an unknown name or metric, metrics without texts, and a file with another SHA-256.
-    OSError
-        If a file cannot be fetched or is not in the mirror.
-    ImportError
-        Without pooch to fetch files (extra "data"), or sacrebleu to compute metrics (extra "mt").
+    ValueError, OSError, ImportError
+        For a file with another SHA-256, a file that cannot be fetched, and without pooch (extra "data") or sacrebleu
+        (extra "mt").
 
     Notes
     -----

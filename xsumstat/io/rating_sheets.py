@@ -90,9 +90,7 @@ def sample_inputs(
     Raises
     ------
     ValueError, TypeError
-        For arguments that are not allowed, too few inputs, scores with a further dim, or inputs without scores.
-    FileExistsError
-        If `path` exists.
+        For too few inputs, scores with a further dim, or inputs without scores.
 
     See Also
     --------

@@ -32,8 +32,6 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
 
     Raises
     ------
-    FileNotFoundError
-        If a file is missing.
     ValueError
         If a pickle is malformed or holds anything except containers, strings, numbers and NumPy scalars (nothing is
         run).

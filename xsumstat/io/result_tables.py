@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import xarray as xr
 
 from xsumstat import _validate, catalogue
 from xsumstat.analyses import adjust
+from xsumstat.analyses.task_averages import range_of
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import results, wording
 from xsumstat.io import result_frames
@@ -38,6 +39,7 @@ _ESTIMATES = (
     "power",
     "type_i_error",
 )
+_OWN_TESTS = ("rank_tasks", "ranks_by")  # whose p-values mark their metrics
 _CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
     "baseline": "random metric",
@@ -68,13 +70,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """First column and groups of the others with titles; rows; alignment by letters; a note."""
+    """First column and groups of the others with titles; rows; alignment by letters; a note; a foot of chance."""
 
     columns: list[Cell]
     groups: list[tuple[str, int]]
     rows: list[list[Cell]]
     alignment: str
     note: list[str]
+    foot: list[list[Cell]] = field(default_factory=list)
 
 
 def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
@@ -94,6 +97,48 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     if single and kept[value].size <= _MOST_GROUPS * kept.sizes["metric"]:
         return _by_metric(kept, value, tests, alpha, digits)
     return _listed(kept, alpha, digits)
+
+
+def telling(result: xr.Dataset) -> int:
+    """The fewest decimals, from 2 to 4, by which metrics of different ranks print differently."""
+    analysis = str(result.attrs["analysis"])
+    value = catalogue.ANALYSES[analysis].in_table if analysis in catalogue.ANALYSES else ""
+    value = value if value in result else results.main_variable(result)
+    if "metric" not in result[value].dims or result[value].dtype.kind != "f":
+        return 2
+    rows = result[value].transpose(..., "metric").values.reshape(-1, result.sizes["metric"])
+    return max((_apart(row[~np.isnan(row)]) for row in rows), default=2)
+
+
+def _apart(values: Any) -> int:
+    """The same of one column; values within 1e-12 share a rank."""
+    ordered = np.sort(values)
+    pairs = [(one, other) for one, other in itertools.pairwise(ordered.tolist()) if other > one + 1e-12]
+    for digits in range(2, 4):
+        if all(wording.number(one, digits) != wording.number(other, digits) for one, other in pairs):
+            return digits
+    return 4 if pairs else 2
+
+
+def parts_of(table: Table, most: int) -> list[Table]:
+    """A table cut into parts with at most so many columns beside the first, which each part has."""
+    size = len(table.columns) - 1
+    if size <= most:
+        return [table]
+    owners = [at for at, (_, count) in enumerate(table.groups) for _ in range(count)]
+    starts = [0]
+    for at in range(1, size):
+        group = next(to for to in range(at, -1, -1) if to == 0 or owners[to] != owners[to - 1])
+        if at - starts[-1] >= most:
+            starts.append(group if group > starts[-1] else at)
+    parts = []
+    for start, stop in itertools.pairwise([*starts, size]):
+        places = [0, *range(start + 1, stop + 1)]
+        groups = [(table.groups[owner][0], len(list(same))) for owner, same in itertools.groupby(owners[start:stop])]
+        cut = {"columns": [table.columns[at] for at in places], "groups": groups}
+        cut |= {name: [[row[at] for at in places] for row in getattr(table, name)] for name in ("rows", "foot")}
+        parts.append(replace(table, **cut, alignment="".join(table.alignment[at] for at in places)))
+    return parts
 
 
 def _is_square(result: xr.Dataset, name: str) -> bool:
@@ -125,12 +170,15 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     further = [dim for dim in result[value].dims if dim != "metric"]
     result = _in_order(result, value, further)
     parts = list(_parts(result, further))
+    own = "pvalue" in result and tests is None and str(result.attrs["analysis"]) in _OWN_TESTS
+    tests = result if own else tests
+    chance = [_chance(part, value, digits) for _, _, part in parts]
     first = [Cell(wording.name(label)) for label in result["metric"].values.tolist()]
     columns, groups, bodies, marked = [Cell("metric")], [], [], False
     for where, title, part in parts:
         worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
         body = _columns(part, value, worse, digits)
-        body += [] if len(parts) > 1 else _numbers(part, _CHANCE, digits)
+        body += [] if len(parts) > 1 or chance[0] else _numbers(part, _CHANCE, digits)
         marked |= any(cell.mark for _, cells in body for cell in cells)
         alone = title if len(body) == 1 else ""  # a group of one column needs no title above it
         columns += [Cell(alone or text) for text, _ in body]
@@ -144,7 +192,46 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     if marked and tests is not None:
         how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.setting(alpha)}"])
         said.append(f"†: not significantly worse than the best ({how}).")
-    return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)))
+    foot = _foot(chance, [size for _, size in groups]) if all(chance) else []
+    return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)), foot)
+
+
+def _foot(chance: list[dict[str, list[str]]], sizes: list[int]) -> list[list[Cell]]:
+    """A row for each kind of metric that tells nothing, with its numbers in the columns of values."""
+    rows = []
+    for name in _CHANCE:
+        texts = [[*each[name], *[""] * (size - len(each[name]))] for each, size in zip(chance, sizes, strict=True)]
+        rows.append([Cell(_TITLES[name]), *(Cell(text, True) for part in texts for text in part)])
+    return rows
+
+
+def _chance(part: xr.Dataset, value: str, digits: int) -> dict[str, list[str]]:
+    """What a random and a constant metric reach, in a text for each column; empty where it differs between metrics."""
+    if not set(_CHANCE) <= set(part.data_vars):
+        return {}
+    if str(part.attrs["analysis"]) == "rank_tasks":
+        return _chance_of_tasks(part, digits)
+    texts = {name: {_number(each, digits) for each in part[name].values if not np.isnan(each)} for name in _CHANCE}
+    return {name: [*each] for name, each in texts.items()} if all(len(each) == 1 for each in texts.values()) else {}
+
+
+def _chance_of_tasks(part: xr.Dataset, digits: int) -> dict[str, list[str]]:
+    """The same on average and in each task, between two numbers where it differs between metrics."""
+    ranges = [range_of(str(each)) for each in part["coefficient"].values.tolist()]
+    low, span = (xr.DataArray(np.array([each[at] for each in ranges]), dims="task") for at in (0, 1))
+    found = {}
+    for name in _CHANCE:
+        average = (part["weight"] * (part[name] - low) / span).sum("task", skipna=False)
+        beside = [""] * sum(each in part for each in catalogue.ANALYSES["rank_tasks"].beside)
+        own = [_range_text(part[name].isel(task=at).values, digits) for at in range(part.sizes["task"])]
+        found[name] = [_range_text(average.values, digits), *beside, *own]
+    return found
+
+
+def _range_text(values: Any, digits: int) -> str:
+    there = values[~np.isnan(values)]
+    ends = dict.fromkeys(_number(float(each), digits) for each in (there.min(), there.max())) if there.size else ()
+    return "–".join(ends) or _NOTHING
 
 
 def _in_order(result: xr.Dataset, value: str, further: list[Hashable]) -> xr.Dataset:

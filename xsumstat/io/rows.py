@@ -116,7 +116,7 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
 
 
 def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
-    """The frame, with a column of one system where it has none under a usual name."""
+    """The frame, with a column of one system if it lacks one with a usual name."""
     columns = [str(name) for name in frame.columns]
     if system != SYSTEM or system in frame.columns or usual.recognised(columns, SYSTEM) is not None:
         return frame

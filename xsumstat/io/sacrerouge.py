@@ -47,7 +47,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     Parameters
     ----------
     path : str, Path, or several
-        Files of JSON lines, or a folder, of which all ``*.jsonl`` are read.
+        Files of JSON lines, or a folder of ``*.jsonl``.
     human : iterable of str, optional
         Metrics that are human scores, by full name or first part. Default: lists over raters, and the names in
         SacreROUGE's own corpora ("litepyramid", "overall_responsiveness", ...).
@@ -58,13 +58,6 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
         ``score(metric, system, input)``, float64; nested names are joined ("rouge-1_f1"). A list over raters gives its
         mean to `score`, and ``rating(judgment, system, input, rater)``, padded with NaN. Coordinates ``kind(metric)``
         and ``summarizer_type(system)``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        For a malformed line, a system with two types, and a repeated score; file and line are named.
 
     Warns
     -----

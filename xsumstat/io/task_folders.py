@@ -68,19 +68,10 @@ def read(
     beside: Collection[str] = (),
     lower_is_better: Sequence[str] = (),
 ) -> TaskScores:
-    """The scores of language pairs, of segments and of what else is asked for.
+    """Scores of language pairs: of segments, and of the granularities in `beside` that have human scores.
 
-    Parameters
-    ----------
-    root : Path
-        The folder of the test set.
-    pairs : sequence of str
-    metric_files : iterable of Path
-        `.score` files of further metrics, or folders of such.
-    beside : collection of str
-        Granularities that are read where a pair has human scores of them: "sys", "domain".
-    lower_is_better : sequence of str
-        Metrics that are better when lower, by label or by base name.
+    `metric_files` are `.score` files of further metrics, or folders of them; `lower_is_better` names metrics by label
+    or base name.
     """
     found = {_SEGMENTS: mtme.read_mtme(root.parent, root.name, list(pairs))}
     for granularity in beside:

@@ -66,20 +66,12 @@ def bars(
         "value": the largest on top.
     hue : str, optional
         A further dim whose labels share a row; default the first. Each label of the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If there is no such variable with a dim `metric`, or `hue` is not one of its further dims.
-    {errors.plot}
 
     References
     ----------

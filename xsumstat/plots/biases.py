@@ -65,20 +65,12 @@ def bias(
         "value": the largest mean slope on top.
     hue : str, optional
         Dim, such as "covariate", whose labels share a panel in colours. Each label of the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no slopes, or `hue` is not one of its dims.
-    {errors.plot}
 
     Notes
     -----

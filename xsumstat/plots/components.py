@@ -60,9 +60,7 @@ def pca(
     {metric.few}
     {order.given}
         Order of the legend and of colours. "value": the largest coordinate first.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
@@ -145,7 +143,7 @@ def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -
 
 
 def _limits(coordinate: xr.DataArray) -> list[tuple[float, float]]:
-    """Limits of both axes: all points with room for names, similar lengths."""
+    """Limits of both axes: all points with space for names, similar lengths."""
     ends = [coordinate.isel(component=at) for at in (0, 1)]
     low, high = (np.array([float(reach(each)) for each in ends]) for reach in (np.nanmin, np.nanmax))
     middle, half = (low + high) / 2, 0.6 * (high - low)
@@ -186,20 +184,12 @@ def variance_components(
     {metric.drawn}
     {order.given}
         "value": the largest share of systems on top. The gold comes first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels. A whisker is the standard error of the systems' share.
-
-    Raises
-    ------
-    ValueError
-        If the result has no shares of effects.
-    {errors.plot}
 
     Examples
     --------

@@ -68,20 +68,12 @@ def distribution(
     {order}
         Order of groups. "value": the highest mean of the first panel first. Of more than seven groups the first seven
         are drawn, with a note; a list draws all.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If a metric is missing, `by` is not such a coordinate or dim, or scores have another further dim.
-    {errors.plot}
 
     Notes
     -----
@@ -162,7 +154,7 @@ def _unit_of(ds: xr.Dataset) -> str:
 
 
 def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
-    """Name of each group, and its labels of which dim."""
+    """Name of each group, its dim and its labels."""
     others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
         raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")

@@ -55,20 +55,12 @@ def drift(
     {metric.drawn}
     {order}
         It orders the systems of a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         One for each metric and label of further dims.
-
-    Raises
-    ------
-    ValueError
-        If the result is of another analysis.
-    {errors.plot}
 
     Examples
     --------

@@ -62,20 +62,12 @@ def sensitivity(
         Metrics to draw, for shares by metric; default all, or the first 20 in order, with a note.
     {order}
         Order of the metrics, or else of the labels of `hue`. "value": the largest mean share first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no such share, or `hue` is not one of its dims.
-    {errors.plot}
 
     References
     ----------
@@ -171,9 +163,7 @@ def shifts(
         Without `other`: draw only pairs of these metrics as small points. The mean includes all pairs.
     {order}
         Order of rows, without `other`. "value": the largest mean shift on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

@@ -76,9 +76,7 @@ def forest(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best on top.
     hue : str, optional
         A further dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
@@ -88,20 +86,12 @@ def forest(
         of the jackknife.
     ceiling : Dataset, optional
         Result of `human_ceiling` with the same coefficient and level: a band shows the raters' own interval.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no intervals, `hue` is not one of its further dims, or `ceiling` has other settings.
-    {errors.plot}
 
     Notes
     -----

@@ -74,21 +74,13 @@ def matrix(
     triangle : bool, default True
         Draw each pair once, below the diagonal, if both halves are equal.
     annotate : bool, optional
-        Write numbers and intervals into the cells; default if there is room for 7 points.
-    {figsize}
-    {title}
-    {ax}
+        Write numbers and intervals into the cells; default if 7 points fit.
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels; they share one order.
-
-    Raises
-    ------
-    ValueError
-        If the result has no correlations among metrics, or `metric` or `order` names others.
-    {errors.plot}
 
     Notes
     -----
@@ -277,15 +269,9 @@ def scatter_matrix(
     array of Axes
         One for each pair of metrics, rows by columns. Above 2,000 outputs points become hexagons.
 
-    Raises
-    ------
-    ValueError
-        If a metric is missing, there are fewer than two or more than 15, or scores have a further dim.
-    {errors.plot}
-
     Notes
     -----
-    Scores are drawn as given, also where lower is better; the correlations use scores turned so that higher is better.
+    Scores are drawn as given, also where lower is better; the correlations negate those.
 
     References
     ----------

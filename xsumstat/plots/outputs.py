@@ -91,20 +91,12 @@ def disagreement(
     highlight : label or pair of labels, optional
         A pair, in one panel, or a metric, a panel for each of its pairs. Default: a panel for each pair of up to five
         metrics; for more, one for each metric, with its least and most similar metrics highlighted.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no shares by score bin, fewer than 2 or more than 12 metrics, or no such `highlight`.
-    {errors.plot}
 
     Notes
     -----
@@ -290,20 +282,12 @@ def improvement(
     Parameters
     ----------
     {result}
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
     Axes
         The axes with the picture.
-
-    Raises
-    ------
-    ValueError
-        If the result has no ratios by score bin, or further dims.
-    {errors.plot}
 
     Notes
     -----
@@ -379,20 +363,12 @@ def range_drop(
         At least two, whose pairs are drawn; default all, or the first 20 pairs in order, with a note.
     {order}
         Order of pairs, by the names of the metrics; a list selects metrics. "value": the largest drop on top.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
     Axes
         A pair whose interval lies right of its grey bar disagrees more than the range explains.
-
-    Raises
-    ------
-    ValueError
-        If the result has no expected drops, fewer than two metrics, or further dims.
-    {errors.plot}
 
     Examples
     --------

@@ -61,20 +61,12 @@ def plan(
         A panel each.
     {order.given}
         "value": by mean value, the largest first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result is not a plan, or has one design.
-    {errors.plot}
 
     Notes
     -----

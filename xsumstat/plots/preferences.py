@@ -57,20 +57,12 @@ def raters(
     result : Dataset
         Result of one of these.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several covariates.
-
-    Raises
-    ------
-    ValueError
-        If the result is of another analysis.
-    {errors.plot}
 
     Examples
     --------
@@ -138,20 +130,12 @@ def strengths(
     result : Dataset
         Result of ``ds.meta.rank_systems``.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes
         One interval for each rater and system.
-
-    Raises
-    ------
-    ValueError
-        If the result has no strengths of systems.
-    {errors.plot}
 
     Examples
     --------

@@ -72,20 +72,12 @@ def pvalues(
     {metric.drawn}
     {order}
         Order of rows, and of columns with the same labels. "value": the largest mean difference first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no p-values of pairs.
-    {errors.plot}
 
     References
     ----------

@@ -68,20 +68,12 @@ def clusters(
     {metric.drawn}
     {order}
         "value": the best on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no clusters, or `intervals` or `tests` are of other metrics.
-    {errors.plot}
 
     Notes
     -----
@@ -230,24 +222,14 @@ def tasks(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best average on top.
-    {figsize}
-    {title}
-    {ax.single}
+    {picture.single}
 
     Returns
     -------
     Axes
         The axes with the table.
-
-    Raises
-    ------
-    ValueError
-        If the result has no tasks.
-    {errors.plot}
 
     References
     ----------
@@ -260,7 +242,7 @@ def tasks(
     >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall")}
     >>> axes = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).meta.plot.tasks()
     >>> [text.get_text() for text in axes.texts[:6]]
-    ['1   .915', '1   .935', '1   .727', '2   .880', '2   .853', '1   .667']
+    ['1   .915', '1   .935', '1   .727', '1   .880', '2   .853', '1   .667']
     """
     if "task_cluster" not in result:
         raise ValueError("the result has no tasks; this draws what `rank_tasks` gives")

@@ -52,24 +52,14 @@ def repeatability(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the most reliable first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         One, or where there are several panels an array of them.
-
-    Raises
-    ------
-    ValueError
-        If the result has no reliabilities by number of runs.
-    {errors.plot}
 
     Notes
     -----

@@ -66,20 +66,12 @@ def heatmap(
     {order}
         Order of systems and inputs in all panels; a list selects systems. "value": the best by the first panel's metric
         left and on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If a metric or a system is missing, or scores have a further dim.
-    {errors.plot}
 
     Notes
     -----
@@ -178,7 +170,7 @@ def _scores_in_colour(axis: Any, panel: xr.Dataset, words: str) -> None:
 
 
 def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) -> None:
-    """Labels of systems and inputs where there is room, and titles of the axes."""
+    """Labels of systems and inputs where they fit, and titles of the axes."""
     across, _ = grid_of(len(axes))
     systems, inputs = texts(score["system"]), texts(score["input"])
     by_value = f", the best{by} " if order == "value" else ""
@@ -224,20 +216,12 @@ def input_effect(
         A panel each.
     {order}
         Order of inputs in each panel. "value": the highest mean rank on top.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no mean ranks, or no such input.
-    {errors.plot}
 
     Notes
     -----

@@ -64,20 +64,12 @@ def coverage(
         A panel each.
     {order.given}
         Order of panels of metrics. "value": the largest mean share first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no coverage, or `x` is not one of its dims.
-    {errors.plot}
 
     References
     ----------
@@ -128,20 +120,12 @@ def power(
         A panel each.
     {order.given}
         Order of panels of metrics. "value": the largest mean share first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no power, or `x` is not one of its dims.
-    {errors.plot}
 
     References
     ----------

@@ -54,20 +54,12 @@ def system_means(
     system : label or list of labels, optional
         Systems to draw; default all, or the first 20 in order, with a note.
     {order}
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if further dims give several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no mean human scores.
-    {errors.plot}
 
     Examples
     --------

@@ -54,27 +54,17 @@ def top_k(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best first.
     hue : str, optional
         A further dim whose labels share a panel in colours; more than 4 have no intervals, with a note. Each label of
         the others has a panel.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no correlations by k, or `hue` is not one of its further dims.
-    {errors.plot}
 
     References
     ----------
@@ -175,24 +165,14 @@ def confusion(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the largest F1 of verdicts, or share of equal labels, first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels. Darker cells have a larger share of their row.
-
-    Raises
-    ------
-    ValueError
-        If the result has no confusion of labels or verdicts.
-    {errors.plot}
 
     Examples
     --------
@@ -287,24 +267,14 @@ def close_corr(
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the best left in each group.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if there are several panels.
-
-    Raises
-    ------
-    ValueError
-        If the result has no gaps.
-    {errors.plot}
 
     References
     ----------

@@ -73,7 +73,7 @@ class Job(Generic[R]):
         return None
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
-        """A job of the targets `at` these places; its scores are of the metrics at `places`, or all."""
+        """A job of the targets `at` these places; its scores belong to the metrics at `places`, or all."""
         job: Any = self
         narrow: Job[R] = replace(job, targets=self.targets[at])
         return narrow

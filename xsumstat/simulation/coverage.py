@@ -88,10 +88,7 @@ def coverage(
     {n_resamples.trials}
     confidence_level : float, default 0.95
         Nominal coverage.
-    {missing}
-    {undefined}
-    {rng.trials}
-    {progress}
+    {trials}
 
     Returns
     -------
@@ -102,12 +99,6 @@ def coverage(
         - ``misses_low``, ``misses_high``: shares of trials with the interval wholly below or above the target;
         - ``width``, the mean width; with "population" ``relative_width``, over that of a normal interval with known SD;
         - ``n_undefined``: trials without an interval or target, which are left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For unknown labels, levels, coefficients or keywords, unusable scores or gold, further dims, a function with
-        "population", a design with "halves", and Fisher's interval of a difference.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What simulations ask, and of which scores: levels and coefficients, halves and populations."""
+"""Questions and scores of simulations: levels and coefficients, halves and populations."""
 
 from __future__ import annotations
 

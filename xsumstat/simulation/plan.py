@@ -133,11 +133,6 @@ def plan(
         for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
         alone.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For data that do not identify a plan, and a budget that is too small.
-
     Examples
     --------
     >>> import xsumstat

@@ -76,13 +76,10 @@ def simulate(
         Share of human scores missing at random; below 1.
     system_df : float, optional
         Degrees of freedom, above 2, of a t distribution of system effects with the same SD.
-    outlying : float, default 0
-        Probability that a system's effects are multiplied by `outlying_factor`; below 1.
-    outlying_factor : float, default 4
-        At least 1; no effect when `outlying` is 0.
+    outlying, outlying_factor : float, default 0 and 4
+        Probability, below 1, that a system's effects are multiplied by the factor, at least 1.
     ability_sd : float, default 0
-        SD, at most 10, of a lognormal factor of mean 1 that multiplies the system effects on each input. Correlations
-        then differ between inputs.
+        SD, at most 10, of a lognormal factor of mean 1 that multiplies the system effects on each input.
     truth : bool, default True
         Add the true correlations. Those without a formula are averaged over simulated populations, in a few seconds.
     rng : None, int, SeedSequence or Generator, optional
@@ -94,12 +91,6 @@ def simulate(
         ``score(metric, system, input)``, "human" first, the gold (with `like` names as there); with `truth`
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For invalid numbers, unknown names, `like` with arguments of a model, and scores whose effects are not
-        identified.
 
     Warns
     -----

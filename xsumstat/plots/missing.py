@@ -1,0 +1,123 @@
+"""Shares of missing scores: by system, and by human score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat import _validate
+from xsumstat.dataset import wording
+from xsumstat.plots.parts import (
+    PLAIN,
+    axes_for,
+    check_not_empty,
+    clipped,
+    faint,
+    finished,
+    grid_of,
+    label_width,
+    legend_height,
+    lines_of,
+    on_its_ground,
+    panel_title,
+    panels_of,
+    shown,
+    style_of,
+    texts,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WIDE = 2.8  # inches of a panel
+_QUARTERS = "human_quarter"
+
+
+@_validate.public
+@on_its_ground
+def missingness(
+    result: xr.Dataset,
+    *,
+    metric: Hashable | Sequence[Hashable] | None = None,
+    order: str | Sequence[Hashable] = "value",
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Any:
+    """Share of the outputs without a score, by system and by quarter of the human scores; one colour a metric.
+
+    Draws what `missingness` gave.
+
+    Parameters
+    ----------
+    {result}
+    {metric.drawn}
+    {order}
+        "value": the metric with the most missing scores first.
+    {figsize}
+    {title}
+    {ax}
+
+    Returns
+    -------
+    Axes or array of Axes
+        One, or where there are several panels an array of them.
+
+    Notes
+    -----
+    Whiskers are limits. If missing scores do not depend on quality, the points of the four quarters are about equal.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo").sel(metric=["judge", "human"])
+    >>> refused = ds.assign(score=ds.score.where((ds.metric == "human") | (ds.score.sel(metric="human") > 45)))
+    >>> found = refused.meta.missingness("human", score_range=(0, 120), rng=1)
+    >>> found.meta.plot.missingness().get_xlabel()
+    'outputs without a score, %'
+    """
+    if "missing_share" not in result or "missing_by_score" not in result:
+        raise ValueError("the result has no shares of missing scores; this draws what missingness gives")
+    check_not_empty(result["missing_share"])
+    result, left_out = shown(result, "missing_share", metric=metric, order=order)
+    further = [str(dim) for dim in result["missing_share"].dims if dim not in ("metric", "system")]
+    panels = panels_of(result[["missing_share", "ci_low", "ci_high", "missing_by_score"]], further)
+    across, down = grid_of(len(panels))
+    gold = clipped(str(result.attrs.get("gold", "human")))
+    quarters = [f"{gold}, {each} quarter" for each in texts(result[_QUARTERS])]
+    names = xr.DataArray(np.array([*texts(result["system"]), *quarters], dtype=object), dims="row")
+    items = lines_of(result["metric"])
+    wide = label_width(names) + _WIDE * across
+    row = max(0.26, 0.1 + 0.09 * result.sizes["metric"])
+    high = 0.5 + legend_height([label for label, _ in items], wide) + (0.75 + row * (names.size + 0.5)) * down
+    axes = axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
+    n = result.sizes["system"]
+    for axis, (label, panel) in zip(axes, panels, strict=True):
+        _points(axis, panel)
+        axis.axhline(n - 0.25, color=faint(), lw=0.8, zorder=1)
+        axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+        panel_title(axis, label, _WIDE)
+    for axis in axes[-across:]:
+        axis.set_xlabel("outputs without a score, %", fontsize=9.5, **PLAIN)
+    axes[0].set_yticks([*range(n), *(n + 0.5 + np.arange(len(quarters)))], names.values.tolist(), **PLAIN)
+    axes[0].set_ylim(n + len(quarters) + 0.05, -0.6)
+    return finished(axes, ax, title=title, items=items, notes=[wording.how(result), left_out])
+
+
+def _points(axis: Any, panel: xr.Dataset) -> None:
+    """The shares of systems with their limits, and below them those of quarters of the human scores."""
+    n, systems = panel.sizes["metric"], panel.sizes["system"]
+    for at in range(n):
+        color, marker = style_of(at)
+        one = 100 * panel.isel(metric=at)
+        beside = (at - (n - 1) / 2) * 0.7 / n
+        rows = np.arange(systems) + beside
+        axis.hlines(rows, one["ci_low"].values, one["ci_high"].values, color=color, lw=1.2, zorder=2)
+        style: dict[str, Any] = {"color": color, "marker": marker, "ms": 5, "ls": "", "clip_on": False, "zorder": 3}
+        axis.plot(one["missing_share"].values, rows, **style)
+        quarters = systems + 0.5 + np.arange(panel.sizes[_QUARTERS]) + beside
+        axis.plot(one["missing_by_score"].values, quarters, **style)
+    axis.set_xlim(left=0.0)
