@@ -70,6 +70,7 @@ def test_everything_after_the_data_and_the_gold_is_keyword_only():
             ["task"],
             ["by"],
             where,
+            ["anchor", "gold"],
         )
         assert not [p.name for p in rest if p.kind is p.VAR_KEYWORD]
 

@@ -30,6 +30,7 @@ NEEDED = {
     "agreement": {"rating": "rating"},
     "alt_test": {"rating": "rating"},
     "compare_groups": {"by": "half"},
+    "drift": {"anchor": "b", "metric": "a"},
     "bias": {"given": "b", "metric": "a"},
     "preference_bias": {"given": "length"},
     "system_means": {"metric": "a"},

@@ -94,7 +94,7 @@ def test_every_method_that_resamples_takes_progress():
             continue
         parameters = inspect.signature(method).parameters
         assert ("n_resamples" in parameters) == (name in CALLS), name
-        drawless = ("bias", "compare_groups")
+        drawless = ("bias", "compare_groups", "drift")
         assert ("progress" in parameters) == (name in CALLS or name in drawless), name
     for function in (xsumstat.rank_tasks, xsumstat.coverage, xsumstat.power, report.make_report, report.report):
         assert inspect.signature(function).parameters["progress"].default is None

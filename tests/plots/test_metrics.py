@@ -435,7 +435,7 @@ def test_undefined_results_can_be_drawn(small):
 
 
 def test_the_wrong_result_is_said(small, interval, table):
-    with pytest.raises(ValueError, match="draws a result of ds.meta.ci, .* or ds.meta.human_ceiling, but"):
+    with pytest.raises(ValueError, match="draws a result of ds.meta.ci, .*ds.meta.human_ceiling.*, but"):
         table.meta.plot.forest()
     with pytest.raises(ValueError, match="draws a result of .*ds.meta.perm_test.*, but this is a result of ci"):
         interval.meta.plot.pvalues()

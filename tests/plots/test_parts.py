@@ -163,6 +163,10 @@ PICTURES = {
         [GOLD, *METRICS, *QUALITIES],
     ),
     "confusion": lambda ds, qs: (ds.meta.discriminative_agreement(**DRAWS).meta.plot.confusion(), [GOLD, *METRICS]),
+    "drift": lambda ds, qs: (
+        ds.meta.drift(METRICS[1], GOLD, metric=METRICS[0]).meta.plot.drift(),
+        [METRICS[0], *SYSTEMS],
+    ),
     "repeatability": lambda ds, qs: (
         again(ds).meta.repeatability(GOLD, metric=METRICS).meta.plot.repeatability(),
         METRICS,
