@@ -240,6 +240,8 @@ def test_what_cannot_be_compared():
     new, old = versions()
     with pytest.raises(ValueError, match="shares no output"):
         new.meta.drift(old.assign_coords(input=[f"x{at}" for at in range(40)]))
+    with pytest.raises(ValueError, match="anchor must hold scores as ds does: the Dataset has no variable 'score'"):
+        new.meta.drift(old.rename(score="odd"))
     with pytest.raises(ValueError, match="no output has a score by both"):
         new.meta.drift(old.assign(score=old.score * np.nan))
     with pytest.raises(ValueError, match="metric that anchor lacks"):

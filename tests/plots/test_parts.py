@@ -146,7 +146,6 @@ PICTURES = {
     "pca of names": lambda ds, qs: (ds.meta.pca().meta.plot.pca(), [GOLD, *METRICS]),
     "variance_components": lambda ds, qs: (of_variances(ds).meta.plot.variance_components(), [GOLD, *METRICS]),
     "plan": lambda ds, qs: (xsumstat.plan(ds, metric=METRICS[:2], level="input").meta.plot.plan(), METRICS[:2]),
-    "drift": lambda ds, qs: (ds.meta.drift(METRICS[1], GOLD, metric=METRICS[0]).meta.plot.drift(), SYSTEMS),
     "shifts": lambda ds, qs: (shifted(ds, qs).meta.plot.shifts(), QUALITIES),
     "shifts of two": lambda ds, qs: (
         shifted(ds, qs).meta.plot.shifts(shifted(ds, qs), labels=("$there$", "_back")),
@@ -168,6 +167,10 @@ PICTURES = {
         [GOLD, *METRICS, *QUALITIES],
     ),
     "confusion": lambda ds, qs: (ds.meta.discriminative_agreement(**DRAWS).meta.plot.confusion(), [GOLD, *METRICS]),
+    "drift": lambda ds, qs: (
+        ds.meta.drift(METRICS[1], GOLD, metric=METRICS[0]).meta.plot.drift(),
+        [METRICS[0], *SYSTEMS],
+    ),
     "repeatability": lambda ds, qs: (
         again(ds).meta.repeatability(GOLD, metric=METRICS).meta.plot.repeatability(),
         METRICS,

@@ -188,7 +188,10 @@ class _Versions:
 
 def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.DataArray:
     """The old scores of the same metrics."""
-    then = schema.checked_scores(anchor)
+    try:
+        then = schema.checked_scores(anchor)
+    except ValueError as error:
+        raise ValueError(f"anchor must hold scores as ds does: {error}") from error
     for label in now.indexes["metric"]:
         _validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
     if schema.texts_of(ds) != schema.texts_of(anchor):
