@@ -124,7 +124,10 @@ def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
         return f"plot.{name}() draws {whose}, but {_this(ds)}"
     if is_scores(ds):
         own = ", ".join(_as_methods(ds).values())
-        return f"plot.{name}() draws {whose}, but this Dataset holds scores; pictures of scores: {own}"
+        held = "scores"
+        if name in PICTURES:
+            whose, held = f"what ds.meta.{name}(n, ...) returns", "scores without a draw"
+        return f"plot.{name}() draws {whose}, but this Dataset holds {held}; pictures of scores: {own}"
     return None
 
 

@@ -244,6 +244,8 @@ def data_of(name):
         return passes(scores())
     if name == "DatasetMeta.repeatability":
         return again(scores())
+    if name == "Plots.sample_inputs":
+        return scores().meta.sample_inputs(4, metric="m0", rng=0)
     owner, _, method = name.partition(".")
     if owner == "DatasetMeta" and method in offers.OF_TASKS:
         return two_tasks(scores())

@@ -8,9 +8,13 @@ unsure. With human scores, crosses mark drawn inputs that nobody rated, and squa
 Reference: :py:meth:`ds.meta.plot.sample_inputs <xarray.Dataset.meta.plot.sample_inputs>`.
 """
 
+import warnings
+
 import numpy as np
 
 import xsumstat
+
+warnings.simplefilter("ignore", xsumstat.LeftOutWarning)  # some drawn outputs lack ratings
 
 ds = xsumstat.simulate(6, 150, agreement={"judge": 0.8}, truth=False, rng=1)
 ds = ds.assign_coords(entropy=("input", np.random.default_rng(1).gamma(2, 0.5, 150)))
