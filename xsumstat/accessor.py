@@ -72,7 +72,7 @@ class _Loading(type):
 
 
 class _Meta(metaclass=_Loading):
-    """What all accessors share: a name that is not there is met with what it most likely means."""
+    """What all accessors share: an unknown name raises an error that suggests the right one."""
 
     def __init__(self, obj: Any) -> None:
         self._obj = obj

@@ -111,7 +111,7 @@ def missingness(result: xr.Dataset) -> list[str]:
 
 
 def _refusals(one: xr.Dataset, metric: str) -> list[str]:
-    """How many scores of one metric are missing, of which outputs, and its bounds."""
+    """How many scores of one metric are missing, for what outputs, and its bounds."""
     missing, n = (int(one[each].sum()) for each in ("n_missing", "n_outputs"))
     said = [f"{metric} has no score for {missing:,} of {n:,} outputs ({100 * missing / n:.0f} %)."]
     return [*said, *_dependence(one, metric), *_left_open(one, metric)]

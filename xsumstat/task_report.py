@@ -297,7 +297,7 @@ def _with_gold(read: task_folders.TaskScores, granularity: str, rules: str, gold
 
 
 def _labels(read: task_folders.TaskScores, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
-    """What the tasks call new metrics, each of which has a task."""
+    """What the tasks call new metrics; each has a task."""
     found: dict[str, None] = {}
     ranked = {pair: next(task["ds"] for name, task in tasks.items() if name.split()[0] == pair) for pair in read.new}
     for pair, names in read.new.items():

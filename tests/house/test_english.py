@@ -1,4 +1,4 @@
-"""Messages and sentences avoid the words that readers stumbled over."""
+"""Messages, sentences, docstrings and pages avoid the words that readers stumbled over."""
 
 import ast
 import re
@@ -6,6 +6,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "xsumstat"
+MADE = ("generated", "pictures", "notebooks", "_build")  # folders of docs/ that are written when the site is built
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if not set(MADE) & set(page.parts)),
+]
 WORD_LISTS = ("synonyms.py", "method_synonyms.py", "options.py", "citations.py")  # what users may type, works cited
 
 # What must not be written, and what to write instead.
@@ -32,7 +37,7 @@ BANS = {
     r"(?-i:\bsds\b)": "SDs",
 }
 # Uses that are meant, by file and the words around them.
-MEANT: dict[str, tuple[str, ...]] = {}
+MEANT = {"CONTRIBUTING.md": ('("is said"',)}  # the rule itself
 
 
 def texts_of(path):
@@ -57,6 +62,16 @@ def texts_of(path):
             yield node in docstrings or path.name == "docstrings.py", node.lineno, " ".join(text.split())
 
 
+def prose_of(path):
+    """The lines of a page outside code, without names of code."""
+    code = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code:
+            yield number, re.sub(r"`[^`]*`", "``", line)
+
+
 def banned(file, number, text):
     """What a text says that it must not, with the words around it and the way out."""
     for ban, better in BANS.items():
@@ -78,3 +93,27 @@ def in_code(docstrings):
 
 def test_messages_and_sentences():
     assert list(in_code(docstrings=False)) == []
+
+
+def test_docstrings():
+    assert list(in_code(docstrings=True)) == []
+
+
+def test_pages():
+    found = [
+        words
+        for path in PAGES
+        for number, line in prose_of(path)
+        for words in banned(path.relative_to(ROOT).as_posix(), number, line)
+    ]
+    assert found == []
+
+
+def test_pictures_of_pages_have_alternative_texts():
+    """Two words or more between the brackets, or in the option of a figure."""
+    images = [
+        (path.relative_to(ROOT).as_posix(), alt)
+        for path in PAGES
+        for alt in re.findall(r"!\[([^\]]*)\]\(", path.read_text(encoding="utf-8"))
+    ]
+    assert images and [image for image in images if len(image[1].split()) < 2] == []

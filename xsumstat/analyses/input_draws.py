@@ -163,7 +163,7 @@ def _mean(score: xr.DataArray, unsure: Any) -> FloatArray:
 
 
 def _unsure(ds: xr.Dataset, score: xr.DataArray, design: Design) -> FloatArray:
-    """How unsure the judge is of each input, a number from 0 on."""
+    """The judge's uncertainty for each input, a number from 0 on."""
     of = design.unsure or (METRICS if score.sizes["metric"] > 1 else SYSTEMS)
     if of == METRICS or (of in score.dims and of not in facts.CORE):
         dim = "metric" if of == METRICS else of

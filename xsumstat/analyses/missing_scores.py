@@ -223,7 +223,7 @@ def _exists(score: xr.DataArray, gold: xr.DataArray) -> xr.DataArray:
 
 
 def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataArray, xr.DataArray], list[bool]]:
-    """The lowest and the highest possible score of each metric, and of which metrics these are known."""
+    """The lowest and the highest possible score of each metric, and whether they are known."""
     score = scores.score
     labels = score.indexes["metric"].tolist()
     over = [dim for dim in score.dims if dim != "metric"]
@@ -309,7 +309,7 @@ def _of_metric(
 
 
 def _check(found: xr.Dataset, ends: tuple[xr.DataArray, xr.DataArray], known: list[bool]) -> None:
-    """Say of which metrics the range is not known, and what has no interval."""
+    """Warn of metrics without a known range, and of what has no interval."""
     lacking = found["n_missing"].sum("system") > 0
     some = lacking.any([dim for dim in lacking.dims if dim != "metric"])
     for at in np.flatnonzero(some.values & ~np.array(known)).tolist():

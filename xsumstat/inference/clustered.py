@@ -202,7 +202,7 @@ class _Without:
     """Slopes without each (cluster of) systems, and their derivatives by the metric's scores.
 
     `own` (covariates, clusters, clusters): derivative of the slope without one cluster by all scores of another, less
-    the mean over the former. `cells`: products of two such derivatives, less the mean, summed over cells.
+    the mean over the first one. `cells`: products of two such derivatives, less the mean, summed over cells.
     """
 
     slopes: FloatArray

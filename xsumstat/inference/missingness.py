@@ -121,7 +121,7 @@ class Shuffled:
 
     @cached_property
     def _informative(self) -> BoolArray:
-        """Inputs of which some outputs are marked, and some are not."""
+        """Inputs with marked and unmarked outputs."""
         marked, n = self.marks.sum(axis=0), self.among.sum(axis=0)
         return np.asarray((marked > 0) & (marked < n))
 
@@ -215,7 +215,7 @@ def _of_group(x: FloatArray, z: FloatArray) -> tuple[float, float, float]:
     """The share of concordant pairs without missing x, and its least and largest value with them.
 
     Each missing x has the place among those that are there which makes most (or fewest) pairs concordant. These places
-    rise (fall) with z, so that the pairs of two missing x are all concordant, where z differs (or none is).
+    rise (fall) with z, so the pairs of two missing x are all concordant, where z differs (or none is).
     """
     there = ~np.isnan(x)
     n, m = len(x), int(there.sum())

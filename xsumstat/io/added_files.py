@@ -76,12 +76,12 @@ def known_references(ds: xr.Dataset) -> set[str]:
 
 
 def parted(reference: str) -> list[str]:
-    """The references in the last part of a metric's name, of which there may be several."""
+    """The references, one or several, in the last part of a metric's name."""
     return re.split("[.,]", reference)
 
 
 def check_keywords(path: Path, on: Any, metric: Any) -> None:
-    """A file without columns has none to name."""
+    """Refuse names of columns for a file without columns."""
     for argument, value in (("on", on), ("metric", metric)):
         if value is not None:
             raise ValueError(

@@ -93,7 +93,7 @@ def _of_workbook(path: Path) -> pd.DataFrame:
 
 
 def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater: str | None, file: str) -> None:
-    """Every row is of a system and input of the scores, and is there once."""
+    """Every row belongs to a system and input of the scores, and is there once."""
     for dim, column in keys.items():
         if dim not in ds.indexes:
             raise ValueError(f"the scores have no labels along {dim!r}, by which ratings could find their outputs")

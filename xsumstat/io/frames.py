@@ -133,7 +133,7 @@ def to_scores(
 def _of_scores_alone(
     frame: pd.DataFrame, *, wide: bool, repeated: bool, place: Place = "row {}".format, **how: Any
 ) -> xr.Dataset:
-    """Scores of a frame without ratings; of a tidy one with `repeated` runs, rows without a run are of all runs."""
+    """Scores of a frame without ratings; of a tidy one with `repeated` runs, rows without a run count for all runs."""
     if repeated and not wide:
         frame, place = runs.in_every_run(frame, place)
     return rows.of_frame(frame, wide=wide, place=place, **how)

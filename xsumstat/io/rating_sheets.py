@@ -66,7 +66,7 @@ def sample_inputs(
         "proportional": the same share of each stratum. "unsure": more where the judges are unsure. Default "unsure"
         with ``strata="unsure"``, else "proportional". At least 2 inputs are drawn from each stratum.
     unsure : str, optional
-        How unsure the judges are of an input. "metrics": the standard deviation across judges. "systems": how close the
+        The judges' uncertainty for an input. "metrics": the standard deviation across judges. "systems": how close the
         systems' scores are. A further dim of repeated runs: the standard deviation along it. Or a coordinate of inputs
         with numbers. Default "metrics" if there are several judges, else "systems".
     path : str or Path, optional

@@ -32,7 +32,7 @@ def named(frame: pd.DataFrame, run: str | None, dims: list[str]) -> tuple[pd.Dat
 
 
 def in_every_run(frame: pd.DataFrame, place: Place) -> tuple[pd.DataFrame, Place]:
-    """A tidy frame whose rows without a run, as those of a metric that has none, stand in every run."""
+    """A tidy frame whose rows without a run, as of a metric without runs, are repeated in every run."""
     if RUN not in frame.columns:
         return frame, place
     blank = _blank(frame[RUN])

@@ -129,7 +129,7 @@ def _cell(cell: Cell, side: str) -> str:
 
 
 def _key(text: str) -> str:
-    """The number that a cell sorts by; empty where it has none."""
+    """The number that a cell sorts by; empty where it has no number."""
     found = _NUMBER.search(text)
     if found is None:
         return ""

@@ -51,7 +51,7 @@ def checked(folder: Any) -> Path:
 
 
 def language_pairs(root: Path) -> list[str]:
-    """The pairs of which segments have human scores and metrics' scores."""
+    """The pairs whose segments have human scores and metrics' scores."""
     return [
         pair.name
         for pair in sorted((root / "metric-scores").iterdir())
@@ -155,7 +155,7 @@ def _pair_of(file: Path, granularity: str, data: Mapping[str, xr.Dataset]) -> st
 
 
 def _fits(file: Path, ds: xr.Dataset) -> bool:
-    """Whether the lines are of the pair's systems, and as many as it has segments."""
+    """Whether the lines belong to the pair's systems, and are as many as its segments."""
     try:
         scores = score_files.read_scores(file, score_files.Units(None), _SEGMENTS)
     except ValueError:

@@ -106,7 +106,7 @@ def sample_inputs(
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
-    """So that 2 comes before 10."""
+    """Sort 2 before 10."""
     return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name)]
 
 
