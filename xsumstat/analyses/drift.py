@@ -64,8 +64,8 @@ def drift(
         On (metric, ...): ``new_correlation`` and ``old_correlation`` with the human scores; their ``difference`` with
         ``ci_low`` and ``ci_high``, its (1 − 2·alpha) interval; ``margin``, and the equivalence test's ``pvalue`` and
         ``equivalent``. All other limits belong to (1 − alpha) intervals. ``flip_share``: the share of verdicts between
-        two systems on an input (better, tied, worse) that changed. ``reversal_share``: the share in which the winner now
-        loses. ``changed_share``: the share of outputs with another score. ``shift``: by how much the systems' means
+        two systems on an input (better, tied, worse) that changed. ``reversal_share``: the share in which the winner
+        now loses. ``changed_share``: the share of outputs with another score. ``shift``: by how much the systems' means
         rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
         differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
         systems; ``mean``, ``old_mean``, ``rank`` and ``old_rank``.
