@@ -82,8 +82,8 @@ def two_tasks(ds):
 
 def refusing(ds):
     """Without the scores of one metric for a third of the outputs."""
-    cells = [ds.sizes.get(dim, 1) for dim in ("system", "input")]
-    kept = xr.DataArray(np.arange(np.prod(cells)).reshape(cells) % 3 > 0, dims=("system", "input"))
+    systems, inputs = (np.arange(ds.sizes.get(dim, 1)) for dim in ("system", "input"))
+    kept = xr.DataArray((5 * systems[:, None] + inputs) % 3 > 0, dims=("system", "input"))  # whatever labels follow
     first = xr.DataArray(np.arange(ds.sizes["metric"]) == 0, dims="metric")
     score = ds.score.where(~first | kept).transpose(*ds.score.dims)
     return ds.copy(data={name: score.data if name == "score" else each.data for name, each in ds.items()})

@@ -75,6 +75,8 @@ def scores(passes=False):
 def asked(name, passes=False):
     """The analysis as a function of keywords, and which it has."""
     ds = preferences() if ANALYSES[name].group == "preferences" else scores(passes)
+    if name == "repeatability":  # two runs, which differ where the inputs do
+        ds = ds.assign(score=xr.concat([ds.score, ds.score.roll(input=1)], "run"))
     function = getattr(ds.meta, name) if hasattr(DatasetMeta, name) else getattr(xsumstat, name)
     own = inspect.signature(function).parameters
     data = [] if hasattr(DatasetMeta, name) or name in OF_NO_SCORES else [ds]

@@ -80,13 +80,14 @@ class Missing:
 
     def pvalues(self, n_resamples: int, generator: np.random.Generator) -> FloatArray:
         """Permutation p-values of `TESTS`; NaN where nothing can change places."""
-        within = Shuffled(self.lacks, self.lacks | self.there)
-        of_rated = Shuffled(self.lacks & self.rated, self.rated)
+        some = (self.lacks | self.there).any(axis=1)  # other systems must not change the draws
+        within = Shuffled(self.lacks[some], (self.lacks | self.there)[some])
+        of_rated = Shuffled((self.lacks & self.rated)[some], self.rated[some])
         means = _ratio(np.where(self.rated, self.gold, 0.0).sum(axis=0), self.rated.sum(axis=0).astype(float))
         return np.array(
             [
                 within.of_systems(n_resamples, generator),
-                of_rated.of_scores(self.gold - means, n_resamples, generator),
+                of_rated.of_scores((self.gold - means)[some], n_resamples, generator),
                 self._between(means, n_resamples, generator),
             ]
         )
