@@ -272,9 +272,9 @@ def test_the_page_has_the_table_as_wmt_prints_it(wmt24):
 def test_what_the_command_line_refuses_of_a_folder(capsys, wmt24, tmp_path):
     root, *_ = wmt24
     for options, message in (
-        (("--level", "input"), "--level is not for a shared task's folder"),
-        (("--judge",), "--judge is not for a shared task's folder"),
-        (("--dump", root / "sources"), "lies in .*, from which scores are read"),
+        (("--level", "input"), "--level does not apply to a shared task's folder"),
+        (("--judge",), "--judge does not apply to a shared task's folder"),
+        (("--dump", root / "sources"), "is inside .*, the folder of the scores"),
         (("--dump", root / "documents" / "en-de.docs"), "is a file; name a folder"),
         (("--dump", tmp_path / "a" / "b"), "there is no folder"),
         (("--reference", "refA", "refB"), "--reference must be one name, or PAIR=NAME"),
@@ -284,7 +284,7 @@ def test_what_the_command_line_refuses_of_a_folder(capsys, wmt24, tmp_path):
         status, out, said = run(capsys, root, *options)
         assert (status, out) == (2, "") and re.search(message, said.splitlines()[-1]), said
     status, _, said = run(capsys, "demo", "--rules", "wmt24")
-    assert status == 2 and "--rules is for a shared task's folder" in said
+    assert status == 2 and "--rules applies only to a shared task's folder" in said
     status, _, said = run(capsys, tmp_path)
     assert status == 2 and "it has the test sets 'wmt24': name one of them" in said
     mine, _ = task_folders.make(tmp_path, "mytask", {"en-de": ("refA", "refB")}, files=False)

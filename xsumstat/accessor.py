@@ -215,7 +215,7 @@ class Plots(_Meta):
         title: str | None = None,
         ax: Axes | None = None,
     ) -> Any:
-        """Share of the outputs without a score, by system and by quarter of the human scores; one colour a metric."""
+        """Share of the outputs without a score, by system and by quarter of the human scores; one colour per metric."""
 
     @_of("plots.runs")
     def repeatability(

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses import adjust
 from xsumstat.dataset import wording
 from xsumstat.dataset.wording import alpha_of, listed, name, setting
@@ -27,7 +28,7 @@ def drift(result: xr.Dataset) -> list[str]:
         said += [first[0].upper() + first[1:] if at or not whom else f"{whom}{first}", *rest]
     within = (adjust.decisive(result) <= alpha_of(result)).values[_MOST_METRICS:]
     if len(within):
-        more, margin = f"{len(within):,} more metric{'s' * (len(within) > 1)}", setting(float(result.attrs["margin"]))
+        more, margin = _validate.counted(len(within), "more metric"), setting(float(result.attrs["margin"]))
         said.append(f"Of {more} {int(within.sum()):,} changed by less than {margin}.")
     return said
 

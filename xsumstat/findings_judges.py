@@ -9,7 +9,7 @@ import xarray as xr
 
 from xsumstat.analyses.adjust import decisive
 from xsumstat.dataset import scope
-from xsumstat.dataset.wording import estimate, listed, name, number, numbers, pvalue
+from xsumstat.dataset.wording import alike, estimate, listed, name, number, numbers, pvalue
 from xsumstat.findings import gold, labels
 
 _MOST = 3  # metrics that get a sentence with their numbers
@@ -36,9 +36,9 @@ def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
     said = []
     flips, equal = (float(one[f"{share}_share"]) for share in ("flip", "equal"))
     if not math.isnan(flips):
-        limits = estimate(100 * flips, 100 * float(one["flip_low"]), 100 * float(one["flip_high"]), 0)
+        limits = _percent(flips, float(one["flip_low"]), float(one["flip_high"]))
         said.append(
-            f"Between two runs {metric} changes the order of two systems on an input in {_percent(limits)} of cases"
+            f"Between two runs {metric} changes the order of two systems on an input in {limits} of cases"
             f"{scope.words(one.attrs, ' for ')}, and reverses it in {100 * float(one['reversal_share']):.0f} %; "
             f"{100 * equal:.0f} % of the outputs get the same score."
         )
@@ -47,9 +47,12 @@ def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
     return said + _gain(one, metric)
 
 
-def _percent(limits: str) -> str:
-    value, _, rest = limits.partition(" ")
-    return f"{value} % {rest}".strip()
+def _percent(share: float, low: float, high: float) -> str:
+    """A share with its limits: "33 % [29, 37]"."""
+    if math.isnan(low) or math.isnan(high):
+        return f"{number(100 * share, 0)} %"
+    value, *ends = alike([100 * share, 100 * low, 100 * high], 0)
+    return f"{value} % [{', '.join(ends)}]"
 
 
 def _gain(one: xr.Dataset, metric: str) -> list[str]:
@@ -105,7 +108,7 @@ def missingness(result: xr.Dataset) -> list[str]:
     said = [text for at in lacking[:_MOST] for text in _refusals(result.isel(metric=at), name(every[at]))]
     if len(lacking) > _MOST:
         counts = listed(f"{name(every[at])} ({int(missing[at]):,})" for at in lacking[_MOST:])
-        said.append(f"Scores are also missing of {counts}.")
+        said.append(f"Scores are also missing for {counts}.")
     whole = [name(every[at]) for at in range(len(every)) if not missing[at]]
     return said + ([f"No score of {listed(whole)} is missing."] if whole else [])
 
@@ -137,7 +140,7 @@ def _dependence(one: xr.Dataset, metric: str) -> list[str]:
             f"There is no significant sign that they depend on the system or on {gold(one)} (least {pvalue(least)}"
             f"{whom}); this does not show that they are missing at random."
         ]
-    consequence = "the scores that are there are not a random part, and their means and agreement can mislead"
+    consequence = "the available scores are not a random sample, and their means and agreement can mislead"
     said = [f"Which scores are missing depends {' and '.join(found)}{whom}: {consequence}."]
     difference, low, high = (float(one[f"difference{end}"]) for end in ("", "_low", "_high"))
     if not math.isnan(quality) and not math.isnan(difference):
@@ -154,12 +157,13 @@ def _left_open(one: xr.Dataset, metric: str) -> list[str]:
     own, low, high = (float(one[f"accuracy{end}"]) for end in ("", "_low", "_high"))
     if not math.isnan(low):
         level = str(one.attrs.get("level", "")).replace("_", " ")
-        alone = "" if math.isnan(own) else f"; the scores that are there give {number(own)}"
+        alone = "" if math.isnan(own) else f"; the available scores give {number(own)}"
         said.append(
             f"Whatever the missing scores are, the pairwise accuracy of {metric} lies between {number(low)} and "
             f"{number(high)} ({level} level{alone})."
         )
     pairs = int(one["n_pairs"])
     if pairs:
-        said.append(f"They could turn the order of {int(one['n_undecided']):,} of {pairs:,} pairs of systems by mean.")
+        undecided = f"{int(one['n_undecided']):,} of {pairs:,} pairs of systems"
+        said.append(f"The missing scores could reverse the order of {undecided} by mean.")
     return said

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat import _validate
 from xsumstat.analyses import adjust
 from xsumstat.dataset import drawn, results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
@@ -619,8 +620,8 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         n = int(rest.sum())
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
-            f"No bias was found {where} ({n:,} metric{'s' * (n > 1)}), which does not show that there is none: slopes "
-            f"may lie within {within}, in SDs of the metric{whom}."
+            f"No bias was found {where} ({_validate.counted(n, 'metric')}), which does not show that there is none: "
+            f"slopes may lie within {within}, in SDs of the metric{whom}."
         )
     return said
 

@@ -342,7 +342,7 @@ def _of_software(result: xr.Dataset) -> str:
         sizes.pop("metric", None)  # the gold is its label
     if attrs.get("analysis") == "human_ceiling":
         sizes["metric"] = sizes.get("metric", 1) - 1  # one of them is the raters
-    counts = [f"{size:,} {dim}{'s' * (size != 1)}" for dim, size in sizes.items() if size]
+    counts = [_validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
     return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', extras.package_version())}{seed}."

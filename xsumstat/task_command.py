@@ -32,20 +32,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="scores of further metrics, ranked beside the others: NAME-REF.seg.score, or a folder of such. Its "
-        "language pair is its folder's name, or stands before its name (en-de.NEW-refA.seg.score), or is the one that "
-        "its lines fit. Beside a table: a .csv, .tsv, .parquet, .jsonl or .score file of further metrics",
+        help="scores of further metrics, ranked with the others: NAME-REF.seg.score, or a folder of such files. The "
+        "language pair is the name of the file's folder, or precedes the name (en-de.NEW-refA.seg.score), or is the "
+        "only one that the lines fit. With a table: a .csv, .tsv, .parquet, .jsonl or .score file of further metrics",
     )
-    add("--language-pair", nargs="+", metavar="PAIR", help="default: those by which WMT ranked metrics, or all")
+    add(
+        "--language-pair",
+        nargs="+",
+        metavar="PAIR",
+        help="language pairs to rank (default: those in WMT's ranking, or all)",
+    )
     years = ", ".join(wmt_tasks.YEARS)
-    add("--rules", metavar="YEAR", help=f"whose tasks: {years} (default: those of the folder's name)")
+    add("--rules", metavar="YEAR", help=f"year whose tasks apply: {years} (default: the folder's name)")
     add(
         "--reference",
         nargs="+",
         metavar="REF",
-        help="the reference whose metrics are ranked: refA, or of each language pair en-de=refB (default: WMT's)",
+        help="reference of the ranked metrics: refA, or en-de=refB for one language pair (default: WMT's)",
     )
-    add("--leave-out", nargs="+", metavar="SYSTEM", help="systems that are left out (default: WMT's outliers)")
+    add("--leave-out", nargs="+", metavar="SYSTEM", help="systems to leave out (default: WMT's outliers)")
     add("--primary", action="store_true", help="rank only primary submissions, baselines and your own metrics")
     add(
         "--dump",
@@ -68,14 +73,14 @@ def check(args: argparse.Namespace, default: Callable[[str], Any]) -> None:
     refused = [name for name in vars(args) if name not in (*_OWN, *_SHARED)] if of_task else _OWN
     wrong = [name for name in refused if getattr(args, name) != default(name)]
     if wrong:
-        what = "is not for" if of_task else "is for"
-        raise ValueError(f"--{wrong[0].replace('_', '-')} {what} a shared task's folder, as wmt24")
+        what = "does not apply to" if of_task else "applies only to"
+        raise ValueError(f"--{wrong[0].replace('_', '-')} {what} a shared task's folder, such as wmt24")
     if args.dump is not None:
         dumps.check_folder(args.dump, "--dump")
         scores = Path(args.scores)
         inside = scores.is_dir() and args.dump.resolve().is_relative_to(scores.resolve())
         if inside:
-            raise ValueError(f"--dump {args.dump} lies in {scores}, from which scores are read; name another folder")
+            raise ValueError(f"--dump {args.dump} is inside {scores}, the folder of the scores; name another folder")
 
 
 def run(args: argparse.Namespace, say: Callable[[str], None]) -> int:

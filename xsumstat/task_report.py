@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -251,9 +252,8 @@ def shared_task(
     for note in notes:
         _validate.warn(note)
     asked = {"language_pair": language_pair, "rules": None if rules == root.name else rules, **settings}
-    asked |= {"lower_is_better": lower or None, "alpha": None if alpha == 0.05 else alpha}
-    asked |= {"primary": primary or None, "keep_samples": keep_samples or None}
-    asked |= {"n_resamples": None if n_resamples == 9999 else n_resamples, "rng": seed or None}
+    asked |= {"lower_is_better": lower or (), "alpha": alpha, "keep_samples": keep_samples}
+    asked |= {"n_resamples": n_resamples, "rng": seed}
     code = _code(root, files, asked)
     return TaskReport(root.name, table, tasks, read.segments, new, notes, _about(root, read, tasks, table), code)
 
@@ -265,8 +265,8 @@ def _rules(root: Path, rules: Any) -> str:
     """Whose tasks: those asked for, or those of the test set's name."""
     if rules is None and root.name not in wmt_tasks.YEARS:
         raise ValueError(
-            f"the folder {root.name!r} is not named after one of {_validate.listing(wmt_tasks.YEARS)}: say whose tasks "
-            "are asked, as in rules='wmt24'"
+            f"the folder {root.name!r} is not named after one of {_validate.listing(wmt_tasks.YEARS)}: name the year "
+            "whose tasks apply, e.g. rules='wmt24'"
         )
     return _validate.choice("rules", root.name if rules is None else rules, wmt_tasks.YEARS)
 
@@ -355,10 +355,11 @@ def _about(
 
 
 def _code(root: Path, files: Sequence[Path], asked: Mapping[str, Any]) -> str:
-    """Python that gives the same numbers."""
+    """Python that gives the same numbers; keywords at their defaults are left out."""
     given = [repr(str(root))]
     given += [repr([str(file) for file in files])] if files else []
-    given += [f"{name}={value!r}" for name, value in asked.items() if value is not None]
+    usual = inspect.signature(shared_task).parameters
+    given += [f"{name}={value!r}" for name, value in asked.items() if value != usual[name].default]
     call = report_data.call("xsumstat.shared_task", given)
     return f"import xsumstat\n\nanswers = {call}\nanswers.table"
 

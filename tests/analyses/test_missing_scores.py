@@ -291,7 +291,7 @@ def test_refusals():
         ds.meta.missingness("human", level="system")
     with pytest.raises(ValueError, match="outputs must be"):
         ds.meta.missingness("human", outputs="every")
-    with pytest.raises(ValueError, match="leaves nothing beside the gold"):
+    with pytest.raises(ValueError, match="metric names only the gold"):
         ds.meta.missingness("human", metric="human")
     with pytest.raises(ValueError, match="no score at all"):
         ds.assign(score=ds.score.where(ds.metric != "judge")).meta.missingness("human", metric="judge")

@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from images import figure_of, image  # noqa: E402
 
 import xsumstat  # noqa: E402
-from tests.plots.test_images_systems import figure_of, image  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

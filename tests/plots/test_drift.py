@@ -8,19 +8,10 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from images import image  # noqa: E402
 from versions_of_a_judge import versions  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
-
-newest = pytest.mark.skipif(not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11")
-
-
-def image(style="default"):
-    """As in the other files of images: a picture at 50 dots an inch, the dark twin slow."""
-    compared = pytest.mark.mpl_image_compare(
-        baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
-    )
-    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
@@ -74,13 +65,11 @@ def test_the_change_of_agreement_is_drawn_as_a_difference():
     assert axis.get_xlabel() == "difference in Pearson's r with human"
 
 
-@newest
 @image()
 def test_drift():
     return drifted().meta.plot.drift().figure
 
 
-@newest
 @image("dark_background")
 def test_drift_of_two_judges_dark():
     return drifted(("judge", "judge $x$ <b>")).meta.plot.drift()[0].figure

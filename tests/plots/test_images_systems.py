@@ -9,36 +9,17 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
+from images import figure_of, image  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 
 LONG = "an-organisation/a-judge-of-version-{:04d}"  # 40 signs
-
-# Other versions draw letters otherwise, which a tolerance that sees a lost word does not survive.
-pytestmark = pytest.mark.skipif(
-    not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11"
-)
-
-
-def image(style="default"):
-    """A picture at 50 dots an inch; a lost word or another colour is beyond the tolerance, rounding is not.
-
-    Dark ones are slow, as each has a light twin.
-    """
-    compared = pytest.mark.mpl_image_compare(
-        baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
-    )
-    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
 def close_figures():
     yield
     plt.close("all")
-
-
-def figure_of(axes):
-    return np.atleast_1d(axes).flat[0].figure
 
 
 def long_names(ds):

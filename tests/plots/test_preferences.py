@@ -8,19 +8,10 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
+from images import image  # noqa: E402
 from preference_cases import preferences  # noqa: E402
 
 import xsumstat  # noqa: E402
-
-newest = pytest.mark.skipif(not mpl.__version__.startswith("3.11."), reason="the kept images are by matplotlib 3.11")
-
-
-def image(style="default"):
-    """As in the other files of images: a picture at 50 dots an inch, the dark twin slow."""
-    compared = pytest.mark.mpl_image_compare(
-        baseline_dir="baseline", style=style, tolerance=2, savefig_kwargs={"dpi": 50}, deterministic=True
-    )
-    return compared if style == "default" else lambda picture: pytest.mark.slow(compared(picture))
 
 
 @pytest.fixture(autouse=True)
@@ -102,25 +93,21 @@ def test_what_is_not_drawn():
         positions().drop_vars("ci_low").meta.plot.raters()
 
 
-@newest
 @image()
 def test_image_raters():
     return positions().meta.plot.raters().figure
 
 
-@newest
 @image()
 def test_image_strengths():
     return strengths().meta.plot.strengths().figure
 
 
-@newest
 @image("dark_background")
 def test_image_strengths_dark():
     return strengths().meta.plot.strengths().figure
 
 
-@newest
 @image("dark_background")
 def test_image_raters_dark():
     return positions().meta.plot.raters().figure

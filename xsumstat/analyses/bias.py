@@ -179,7 +179,7 @@ def _level(
     if chosen == usual[0] and systems >= _FOR_MEANS:
         return chosen, "the noise of single ratings is subtracted"
     if chosen == usual[0]:
-        return chosen, f"there {'is' if systems == 1 else 'are'} {systems} system{'s' * (systems != 1)}"
+        return chosen, f"there {'is' if systems == 1 else 'are'} {_validate.counted(systems, 'system')}"
     still = next(each for each in given if not covariates.varies(each, usual[0]))
     return chosen, f"{still.source} describes {still.values.dims[-1]}s only"
 

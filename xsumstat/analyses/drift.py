@@ -226,18 +226,10 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
                 raise ValueError(f"anchor has {got} along {dim!r}, but the scores have {now.sizes[dim]}")
             continue
         ours, theirs = now.indexes[dim], then.indexes[dim]
-        shared = ours[ours.isin(theirs)]
-        if not len(shared):
+        if not ours.isin(theirs).any():
             raise ValueError(
                 f"anchor shares no output with the scores: no label of {dim!r} is in both. Scores: "
                 f"{_validate.listing(ours)}; anchor: {_validate.listing(theirs)}"
             )
-        lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
-        if lost:
-            _validate.warn(
-                f"anchor and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
-                f"one of them has: {_validate.listing(lost)}",
-                "labels_left_out",
-            )
-        now, then = now.sel({dim: shared}), then.sel({dim: shared})
+        now, then, _ = schema.on_shared(now, then, dim, "anchor")
     return now, then

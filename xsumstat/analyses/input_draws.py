@@ -152,12 +152,12 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, design: Design) -> tuple[IntArr
         return np.array([labels.index(str(each)) for each in of_input], dtype=np.int64), labels
     if design.n_strata * LEAST > score.sizes["input"]:
         raise ValueError(f"n_strata={design.n_strata} is too many for {score.sizes['input']} inputs")
-    values = _mean(score, design.unsure) if design.strata == SCORE else _unsure(ds, score, design)
+    values = _mean(score) if design.strata == SCORE else _unsure(ds, score, design)
     codes = bins(values, design.n_strata)
     return codes, [f"{design.strata} {at + 1} of {design.n_strata}" for at in range(design.n_strata)]
 
 
-def _mean(score: xr.DataArray, unsure: Any) -> FloatArray:
+def _mean(score: xr.DataArray) -> FloatArray:
     """The mean score of each input."""
     return np.asarray(score.mean([dim for dim in score.dims if dim != "input"]).values)
 

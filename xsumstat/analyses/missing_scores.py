@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import missingness as parts
@@ -128,7 +128,14 @@ def missingness(
     attrs = {"level": how.level_of(scores.score), "outputs": outputs, "n_resamples": how.n_resamples}
     attrs |= {"seed": str(how.seed), "confidence_level": confidence_level, "alpha": alpha, "method": "permutation"}
     dims = tuple(dict.fromkeys((*scores.score.dims, *scores.gold.dims)))
-    result = results.result(found, dims, analysis="missingness", gold=scores.name, **scores.sizes, **attrs)
+    result = results.result(
+        found,
+        dims,
+        analysis="missingness",
+        gold=scores.name,
+        **results.of_labels(scores.score, scores.dropped),
+        **attrs,
+    )
     if adjust is not None:
         result = families.adjusted(result, adjust, ["metric", "test"])
     return scores.later.attached(families.decided(result, alpha, _NAMES))
@@ -183,22 +190,13 @@ class _Scores:
     dropped: dict[str, list[Hashable]]
     later: Checks
 
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """Attrs of a result: how many systems and inputs, and which labels were left out."""
-        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
-        return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
-
 
 def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score = schema.checked_scores(ds)
     human, name, own = schema.find_gold(ds, score, gold)
-    chosen = schema.choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
-    chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
-    if not chosen:
-        raise ValueError(f"metric leaves nothing beside the gold {name!r}")
+    chosen = schema.judged(score, metric, own, name)
     facing = schema.oriented(human, human.dims)
     score, human, dropped = schema.aligned(schema.in_order(score, facts.CORE), schema.as_gold(human, score, "global"))
     facing = schema.as_gold(facing, score, "global").sel({dim: human.indexes[dim] for dim in human.indexes})

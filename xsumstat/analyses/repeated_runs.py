@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.coefficients import arrays
-from xsumstat.dataset import checks, facts, leakage, results
+from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import repeatability as runs_of
@@ -116,7 +116,13 @@ def repeatability(
     if not _validate.is_list(n_runs):
         found = found.squeeze("n_runs", drop=True)
     dims = tuple(dict.fromkeys((*scores.score.dims, *(() if scores.gold is None else scores.gold.dims))))
-    attrs = {"gold": scores.name, "along": along, "level": scores.level, "method": "jackknife", **scores.sizes}
+    attrs = {
+        "gold": scores.name,
+        "along": along,
+        "level": scores.level,
+        "method": "jackknife",
+        **results.of_labels(scores.score, scores.dropped),
+    }
     attrs |= {"confidence_level": confidence_level, "runs": scores.score.sizes[along]}
     return scores.later.attached(results.result(found, dims, analysis="repeatability", **attrs))
 
@@ -133,12 +139,6 @@ class _Scores:
     dropped: dict[str, list[Hashable]]
     later: Checks
 
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """Attrs of a result: how many systems and inputs, and which labels were left out."""
-        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
-        return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
-
 
 def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
@@ -150,10 +150,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Score
     own: list[Hashable] = []
     if gold is not None or ds.attrs.get("gold") is not None:
         human, name, own = schema.find_gold(ds, score, gold)
-    chosen = schema.choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
-    chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
-    if not chosen:
-        raise ValueError(f"metric leaves nothing beside the gold {name!r}")
+    chosen = schema.judged(score, metric, own, name)
     score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE, along)
     level = level if level != "auto" else "global" if score.sizes["system"] < 2 else "input"
     dropped: dict[str, list[Hashable]] = {}
@@ -233,7 +230,7 @@ def _check(found: xr.Dataset) -> None:
     values, low = found["reliability"], found["ci_low"]
     repeated = (variance.sel(effect="residual", drop=True) > 0) & values.notnull()
     lacking = (repeated & low.isnull()).any("n_runs")
-    checks.warn_where(lacking, "no interval of the reliability, as runs without one input leave nothing of it, for",
+    checks.warn_where(lacking, "no interval of the reliability, which is undefined without one input, for",
                       "no_interval")  # fmt: skip
     undefined = values.isnull().all("n_runs")
     checks.warn_where(undefined, "no reliability, because runs and outputs cannot be separated, for metric")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,15 @@ def in_all_tasks(known: Sequence[Any], everywhere: Sequence[Any]) -> tuple[list[
     if elsewhere:
         _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
     return sorted(everywhere, key=str), elsewhere
+
+
+def weights_of(names: Sequence[Any], weights: Any, which: str) -> list[float]:
+    """The weight of each task, at least 0; `which` says in an error what must be named."""
+    if not isinstance(weights, Mapping) or set(weights) != set(names):
+        raise ValueError(
+            f"weights must name each {which}, and no other: {_validate.listing(names)}, got {weights!r:.200}"
+        )
+    return [_validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names]
 
 
 def range_of(coefficient: str) -> tuple[float, float]:

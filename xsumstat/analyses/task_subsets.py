@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import _validate
-from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
 from xsumstat.dataset import checks, results
 from xsumstat.types import FloatArray
 
@@ -209,14 +209,8 @@ def labels_of(result: xr.Dataset, name: str) -> list[Any]:
 def _shares(result: xr.Dataset, places: list[int], weights: Mapping[str, float] | None) -> FloatArray:
     """What the chosen tasks weigh, all together 1."""
     names = result["task"].values[places].tolist()
-    if weights is None:
-        found = result["weight"].values[places]
-    elif not isinstance(weights, Mapping) or set(weights) != set(names):
-        raise ValueError(
-            f"weights must name each chosen task, and no other: {_validate.listing(names)}, got {weights!r:.200}"
-        )
-    else:
-        found = np.array([_validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names])
+    own = result["weight"].values[places]
+    found = own if weights is None else np.array(weights_of(names, weights, "chosen task"))
     if not 0 < found.sum() < np.inf:
         raise ValueError(f"the chosen tasks weigh nothing together: {_validate.listing(names)}; give weights=")
     return np.asarray(found / found.sum(), dtype=float)

@@ -14,7 +14,7 @@ from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks
+from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
 from xsumstat.catalogue import ALL
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
@@ -135,9 +135,7 @@ def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:
     if weights is None:
         weights = {name: task.get("weight", 1.0) if isinstance(task, Mapping) else 1.0 for name, task in tasks.items()}
-    if not isinstance(weights, Mapping) or set(weights) != set(tasks):
-        raise ValueError(f"weights must name each task, and no other: {_validate.listing(tasks)}, got {weights!r:.200}")
-    found = {name: _validate.number(f"weight of {name!r}", weights[name], 0.0, float("inf")) for name in tasks}
+    found = dict(zip(tasks, weights_of(list(tasks), weights, "task"), strict=True))
     total = sum(found.values())
     if not 0 < total < float("inf"):
         raise ValueError(f"weights must be finite, and one above 0, got {weights!r:.200}")

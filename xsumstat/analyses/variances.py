@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
-from xsumstat.dataset import checks, drawn, facts, leakage, results
+from xsumstat.dataset import checks, drawn, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
@@ -103,7 +103,13 @@ def variance_components(
             result = result.squeeze(name, drop=True)
     order = [*_ORDER, *(name for name in result.data_vars if name not in _ORDER)]
     dims = tuple(dict.fromkeys((*scores.score.dims, *scores.gold.dims)))
-    attrs = {"gold": scores.name, "method": "henderson", "repair": repair, "rating": scores.rating, **scores.sizes}
+    attrs = {
+        "gold": scores.name,
+        "method": "henderson",
+        "repair": repair,
+        "rating": scores.rating,
+        **results.of_labels(scores.score, scores.dropped),
+    }
     if rating is not None:
         dims, attrs["along"] = (*dims, along), along
     return scores.later.attached(results.result(result[order], dims, analysis="variance_components", **attrs))
@@ -138,11 +144,6 @@ class _Scores:
     def index(self) -> npt.NDArray[Any]:
         return np.array(self.labels, dtype=None if len({type(each) for each in self.labels}) == 1 else object)
 
-    @property
-    def sizes(self) -> dict[str, Any]:
-        found: dict[str, Any] = {f"n_{dim}s": self.score.sizes[dim] for dim in facts.CELLS}
-        return found | {f"dropped_{dim}": ", ".join(map(str, labels)) for dim, labels in self.dropped.items()}
-
 
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
@@ -158,11 +159,8 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
         ratings, called = ratings_of(ds, rating, along)
         ratings = schema.without_coords(ratings).transpose(..., "system", "input", along)
         human, name = ratings.mean(along), called
-    chosen = schema.choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
-    chosen = [at for at in chosen if score.indexes["metric"][at] not in own]
+    chosen = schema.judged(score, metric, own, name)
     labels = [score.indexes["metric"][at] for at in chosen]
-    if not labels:
-        raise ValueError(f"metric names only the gold {name!r}")
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
     score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)

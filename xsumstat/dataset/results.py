@@ -187,8 +187,7 @@ def result(
     elif scores is not None:
         further = scores.further
         settings["gold"] = scores.gold_name
-        for dim, labels in scores.dropped.items():
-            settings[f"dropped_{dim}"] = ", ".join(map(str, labels))
+        settings |= dropped(scores.dropped)
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):
             value = "both" if set(value) == {"system", "input"} else " ".join(value)
@@ -217,6 +216,16 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
     there = facts.there(score)
     beside = {dim: tuple(at for at, other in enumerate(there.dims) if other != dim) for dim in dims}
     return {f"n_{dim}s": int(there.values.any(axis=axes).sum()) for dim, axes in beside.items()}
+
+
+def dropped(labels: Mapping[str, Sequence[Hashable]]) -> dict[str, str]:
+    """Attrs that name the labels left out of each dim."""
+    return {f"dropped_{dim}": ", ".join(map(str, lost)) for dim, lost in labels.items()}
+
+
+def of_labels(score: xr.DataArray, lost: Mapping[str, Sequence[Hashable]]) -> dict[str, Any]:
+    """Attrs with the numbers of systems and inputs, scored or not, and the labels left out."""
+    return {**{f"n_{dim}s": score.sizes[dim] for dim in facts.CELLS}, **dropped(lost)}
 
 
 def _check_dims(every: Mapping[Hashable, xr.Variable], analysis: str, further: Sequence[Hashable | None]) -> None:

@@ -426,6 +426,15 @@ def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
     return values if values.dims[-len(last) :] == last else values.transpose(..., *last)
 
 
+def judged(score: xr.DataArray, metric: Any, own: list[Hashable], name: Any) -> list[int]:
+    """The places of the metrics to analyse, the gold not among them."""
+    places = choose(score, leakage.judged(score, own) if metric is None else metric, "metric")
+    places = [at for at in places if score.indexes["metric"][at] not in own]
+    if not places:
+        raise ValueError(f"metric names only the gold {name!r}")
+    return places
+
+
 def have_labels(score: xr.DataArray, gold: xr.DataArray, dim: str) -> bool:
     """Whether both have labels along a dim; otherwise they match by place and must have one length."""
     if dim in score.indexes and dim in gold.indexes:
@@ -458,18 +467,26 @@ def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.D
         if ours.equals(theirs):
             continue
         check_shared(score, gold, dim)
-        shared = ours[ours.isin(theirs)]
-        lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
+        score, gold, lost = on_shared(score, gold, dim, "gold")
         if lost:
             dropped[dim] = lost
-            _validate.warn(
-                f"gold and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only "
-                f"one of them has: "
-                f"{_validate.listing(lost)}",
-                "labels_left_out",
-            )
-        score, gold = score.sel({dim: shared}), gold.sel({dim: shared})
     return score, gold, dropped
+
+
+def on_shared(
+    score: xr.DataArray, other: xr.DataArray, dim: str, called: str
+) -> tuple[xr.DataArray, xr.DataArray, list[Hashable]]:
+    """Both on their common labels of a dim, in the order of `score`; a warning names the others."""
+    ours, theirs = score.indexes[dim], other.indexes[dim]
+    shared = ours[ours.isin(theirs)]
+    lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
+    if lost:
+        _validate.warn(
+            f"{called} and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only one "
+            f"of them has: {_validate.listing(lost)}",
+            "labels_left_out",
+        )
+    return score.sel({dim: shared}), other.sel({dim: shared}), lost
 
 
 def without_coords(values: xr.DataArray) -> xr.DataArray:

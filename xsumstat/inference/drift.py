@@ -14,6 +14,7 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.inference import corrections, prompts
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 # What is found of all systems together, and of each.
@@ -148,11 +149,9 @@ class Shifts:
 
     def _pvalue(self, value: float, error: float, df: float) -> float:
         """Two-sided; 1 where nothing changed, 0 where all changed by the same."""
-        from scipy.special import stdtr
-
         if abs(value) <= self.near:
             return 1.0
-        return 0.0 if error == 0 else float(2 * stdtr(df, -abs(value) / error))
+        return 0.0 if error == 0 else two_sided_by_t(value, error, df)
 
     def overall(self, level: float) -> dict[str, FloatArray]:
         """The mean of the systems' shifts."""

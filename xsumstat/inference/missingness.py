@@ -14,6 +14,7 @@ import numpy as np
 
 from xsumstat.inference import prompts
 from xsumstat.inference.score_limits import wilson
+from xsumstat.inference.system_means import divided
 from xsumstat.types import BoolArray, FloatArray
 
 TESTS = ("system", "score within inputs", "score between inputs")
@@ -46,8 +47,8 @@ class Missing:
         """Share of missing scores with score limits, missing scores, outputs; (5, systems)."""
         missing = self.lacks.sum(axis=1).astype(float)
         n = missing + self.there.sum(axis=1).astype(float)
-        share = _ratio(missing, n)
-        low, high = wilson(share, _ratio(np.ones(len(n)), n), confidence_level)
+        share = divided(missing, n, np.nan)
+        low, high = wilson(share, divided(np.ones(len(n)), n, np.nan), confidence_level)
         nothing = np.isnan(share)
         return np.array([share, np.where(nothing, np.nan, low), np.where(nothing, np.nan, high), missing, n])
 
@@ -59,7 +60,7 @@ class Missing:
         quarter = np.minimum((4 * middle).astype(int), 3)[places.ravel()] if len(values) else places.ravel()
         n = np.bincount(quarter, minlength=4).astype(float)
         missing = np.bincount(quarter[self.lacks[self.rated]], minlength=4).astype(float)
-        return _ratio(missing, n)
+        return divided(missing, n, np.nan)
 
     def difference(self, confidence_level: float) -> FloatArray:
         """Mean human score of outputs without a score less that of outputs with one, with jackknife limits; (3,)."""
@@ -83,7 +84,7 @@ class Missing:
         some = (self.lacks | self.there).any(axis=1)  # other systems must not change the draws
         within = Shuffled(self.lacks[some], (self.lacks | self.there)[some])
         of_rated = Shuffled((self.lacks & self.rated)[some], self.rated[some])
-        means = _ratio(np.where(self.rated, self.gold, 0.0).sum(axis=0), self.rated.sum(axis=0).astype(float))
+        means = divided(np.where(self.rated, self.gold, 0.0).sum(axis=0), self.rated.sum(axis=0).astype(float), np.nan)
         return np.array(
             [
                 within.of_systems(n_resamples, generator),
@@ -94,7 +95,9 @@ class Missing:
 
     def _between(self, means: FloatArray, n_resamples: int, generator: np.random.Generator) -> float:
         """Inputs as a whole exchange their shares of missing scores."""
-        share = _ratio((self.lacks & self.rated).sum(axis=0).astype(float), self.rated.sum(axis=0).astype(float))
+        share = divided(
+            (self.lacks & self.rated).sum(axis=0).astype(float), self.rated.sum(axis=0).astype(float), np.nan
+        )
         there = ~np.isnan(means)
         a, b = (each[there] - each[there].mean() if there.any() else each[there] for each in (share, means))
         if len(a) < 2 or not (np.ptp(a) > 0 and np.ptp(b) > 0):
@@ -177,10 +180,6 @@ def _blocks(n_resamples: int, size: int) -> Iterator[int]:
     return (min(most, n_resamples - start) for start in range(0, n_resamples, most))
 
 
-def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    return np.asarray(np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0))
-
-
 # --- Bounds (Manski 1989, 2003) ---
 
 
@@ -188,8 +187,11 @@ def bounds_of_means(score: FloatArray, lacks: BoolArray, low: float, high: float
     """Each system's mean of the scores that are there, and its bounds with the others; (3, systems)."""
     n, missing = (~np.isnan(score)).sum(axis=1).astype(float), lacks.sum(axis=1)
     total = np.nansum(score, axis=1)
-    ends = [_ratio(total + end * missing, n + missing) if np.isfinite(end) else _ratio(total, n) for end in (low, high)]
-    return np.array([_ratio(total, n), *ends])
+    ends = [
+        divided(total + end * missing, n + missing, np.nan) if np.isfinite(end) else divided(total, n, np.nan)
+        for end in (low, high)
+    ]
+    return np.array([divided(total, n, np.nan), *ends])
 
 
 def undecided(bounds: FloatArray) -> tuple[int, int]:

@@ -100,8 +100,7 @@ def _between(
     x: FloatArray, there: BoolArray, some: BoolArray, none: BoolArray, draw: Draw, power: int
 ) -> tuple[float, float]:
     """Student's test of inputs' mean scores, systems' means taken out, within strata."""
-    means = np.where(there, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-    rest = np.where(there, x - means, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    rest = _centred(x, there).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     names = draw.names
     strata = Strata(np.array([names.index(each) for each in draw.strata], dtype=np.int64), len(names))
     f = np.where(some | none, rest, np.nan)[None]
@@ -112,11 +111,16 @@ def _between(
 def _gaps(x: FloatArray, rated: BoolArray, other: BoolArray) -> FloatArray:
     """Of each input with some outputs rated and some not: the difference of means, systems' means taken out."""
     there = rated | other
-    means = np.where(there, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-    rest = np.where(there, x - means, 0.0)
+    rest = _centred(x, there)
     both = rated.any(axis=0) & other.any(axis=0)
     sums = [np.where(each, rest, 0.0).sum(axis=0)[both] / each.sum(axis=0)[both] for each in (rated, other)]
     return np.asarray(sums[0] - sums[1])
+
+
+def _centred(x: FloatArray, there: BoolArray) -> FloatArray:
+    """Scores less their system's mean, 0 where there is none."""
+    means = np.where(there, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+    return np.where(there, x - means, 0.0)
 
 
 def _example(values: xr.DataArray, where: BoolArray) -> str:

@@ -83,7 +83,7 @@ def read(
     for file, pair, granularity in sorted(_placed(files, found[_SEGMENTS]), key=lambda each: each[2] != _SEGMENTS):
         if granularity not in found or pair not in found[granularity]:
             _validate.warn(
-                f"{file.name} has scores of granularity {granularity!r}, which no task here asks for: it is not read",
+                f"left out {file.name}: no task here uses scores of granularity {granularity!r}",
                 "scores_left_out",
             )
             continue
@@ -91,7 +91,7 @@ def read(
         if granularity == _SEGMENTS:
             new.setdefault(pair, []).append(name)
         elif name not in new.get(pair, []):
-            raise ValueError(f"{file.name} comes without the scores of segments, {name}.seg.score")
+            raise ValueError(f"{file.name} needs the scores of segments as well: {name}.seg.score")
         found[granularity][pair] = added.add_metric(found[granularity][pair], file, name=name)
     for granularity in beside:
         for pair, ds in found[granularity].items():
@@ -149,7 +149,7 @@ def _pair_of(file: Path, granularity: str, data: Mapping[str, xr.Dataset]) -> st
         why = f"its lines fit {_validate.listing(fitting)}" if fitting else "its lines fit none of them"
         raise ValueError(
             f"{file.name} does not say its language pair ({_validate.listing(data)}), and {why}: put it into a folder "
-            f"of the pair's name, or call it {next(iter(data))}.{file.name}"
+            f"with the pair's name, or call it {next(iter(data))}.{file.name}"
         )
     return fitting[0]
 

@@ -47,19 +47,15 @@ def missingness(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Share of the outputs without a score, by system and by quarter of the human scores; one colour a metric.
+    """Share of the outputs without a score, by system and by quarter of the human scores; one colour per metric.
 
     Draws what `missingness` gave.
 
     Parameters
     ----------
-    {result}
-    {metric.drawn}
-    {order}
+    {drawn}
         "value": the metric with the most missing scores first.
-    {figsize}
-    {title}
-    {ax}
+    {picture}
 
     Returns
     -------

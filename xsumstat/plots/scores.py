@@ -181,16 +181,14 @@ def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) 
         style: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": SMALL}
         axis.set_xticks(named, systems if named else [], **style, **PLAIN)
     for axis in axes[-across:]:
-        axis.set_xlabel(_counted(len(systems), "system") + (by_value and f"{by_value}left"), fontsize=9, **PLAIN)
+        axis.set_xlabel(
+            _validate.counted(len(systems), "system") + (by_value and f"{by_value}left"), fontsize=9, **PLAIN
+        )
     named = range(len(inputs)) if len(inputs) <= _NAMED else []
     axes[0].set_yticks(named, inputs if named else [], fontsize=SMALL, **PLAIN)
     for axis in axes[::across]:
         tail = inputs_by_value and f"{inputs_by_value}on top"
-        axis.set_ylabel(_counted(len(inputs), "input") + tail, fontsize=9, **PLAIN)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
+        axis.set_ylabel(_validate.counted(len(inputs), "input") + tail, fontsize=9, **PLAIN)
 
 
 @_validate.public
@@ -311,7 +309,7 @@ def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, nam
         bbox={"boxstyle": "square,pad=0.1", "fc": ground(), "ec": "none", "alpha": 0.85}, **PLAIN,
     )  # fmt: skip
     axis.set_yticks(rows if named else [], texts(panel["input"]) if named else [], fontsize=SMALL, **PLAIN)
-    axis.set_ylabel("" if named else _counted(len(mean), "input"), fontsize=9, **PLAIN)
+    axis.set_ylabel("" if named else _validate.counted(len(mean), "input"), fontsize=9, **PLAIN)
     axis.set_ylim(-0.8, len(mean) - 0.2)
     total = int(n.sum())
     margin = 0.03 * float(high.max() - low.min())

@@ -248,8 +248,8 @@ def _row(market: Market, design: Design, budget: float | None, target: float | N
 
 def _too_small(market: Market, every: Sequence[Design], budget: float) -> str:
     least = min(every, key=market.least)
-    systems = f"{least.systems} system{'s' * (least.systems > 1)}"
-    ratings = f"{least.raters or 1} rating{'s' * ((least.raters or 1) > 1)} of each output"
+    systems = _validate.counted(least.systems, "system")
+    ratings = f"{_validate.counted(least.raters or 1, 'rating')} of each output"
     judged = "" if least.judged is None else f" and {least.judged:,} judged inputs"
     return (
         f"budget={budget:g} is too small: the smallest design, {systems} on {LEAST_INPUTS} inputs with {ratings}"
