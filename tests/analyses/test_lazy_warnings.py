@@ -8,8 +8,8 @@ import dask.array
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import dataset
 
-from tests.conftest import dataset
 from xsumstat.caveats import CODES, MetaEvaluationWarning
 from xsumstat.dataset import value_checks
 from xsumstat.resampling import tasks

@@ -52,8 +52,9 @@ def test_shares_by_system():
     assert (quiet(ds, "human").sel(metric="still").n_missing == 0).all()
 
 
-def test_shares_by_quarter_of_the_human_scores():
-    ds = scores(2, share=0.3)
+@pytest.mark.parametrize("grades", [True, False])
+def test_shares_by_quarter_of_the_human_scores(grades):
+    ds = scores(2, share=0.3, grades=grades)
     x, z = of(ds).ravel(), of(ds, "human").ravel()
     below = [sum(other < value for other in z) + (sum(other == value for other in z)) / 2 for value in z]
     quarter = [min(3, int(4 * each / len(z))) for each in below]
@@ -131,6 +132,16 @@ def generalised(among):
     return q
 
 
+def test_the_covariance_of_marks_is_that_of_all_their_places():
+    """Of systems with unequal numbers of outputs: exact, so that Q weighs systems as Cochran's does."""
+    among = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 1, 1], [1, 0, 1, 1, 1], [1, 1, 1, 0, 0]], dtype=bool)
+    marks = np.array([[1, 0, 1, 0, 0], [0, 1, 0, 1, 1], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], dtype=bool)
+    sums = np.array([each.sum(axis=1) for each in twin.all_marks(marks, among)], dtype=float)
+    expected, variance = parts.Shuffled(marks, among).moments()
+    np.testing.assert_allclose(expected, sums.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(variance, np.cov(sums.T, ddof=0), atol=1e-12)
+
+
 @pytest.mark.parametrize("gaps", [False, True])
 def test_pvalues_are_those_of_all_permutations(gaps):
     for seed in range(3):
@@ -186,6 +197,18 @@ def test_bounds_of_accuracy_are_the_ends_of_all_ways_to_fill_in():
         x[rng.permutation(n)[: rng.integers(0, min(n, 3) + 1)]] = np.nan
         want = twin.bounds([None if np.isnan(v) else float(v) for v in x], z)
         np.testing.assert_allclose(parts._of_group(x, z)[1:], want, err_msg=f"{x} {z}")
+
+
+def test_the_least_accuracy_may_be_that_of_a_tie():
+    """Below and above the tied scores the missing one orders a pair as the human scores do; tied with them none."""
+    x, z = [1.0, 1.0, None], np.array([0.0, 2.0, 1.0])
+    assert twin.bounds(x, z) == (0.0, 1 / 3)
+    np.testing.assert_allclose(parts._of_group(np.array([1.0, 1.0, np.nan]), z)[1:], (0.0, 1 / 3))
+
+
+def test_bounds_that_touch_decide_the_order():
+    assert parts.undecided(np.array([[1.5, 2.5], [1.0, 2.0], [2.0, 3.0]])) == (0, 1)
+    assert parts.undecided(np.array([[1.5, 2.5], [1.0, 2.0], [2.001, 3.0]])) == (1, 1)
 
 
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])

@@ -1,5 +1,6 @@
 """Several runs of a judge: flips, components, reliability, and agreement of their mean."""
 
+import statistics
 import warnings
 
 import numpy as np
@@ -59,6 +60,26 @@ def test_components_are_those_of_the_analysis_of_variance():
         np.testing.assert_allclose(found.standard_error.sel(effect=name), error, rtol=1e-8)
     clipped = np.maximum(list(want.values()), 0)
     np.testing.assert_allclose(found.share, clipped / clipped.sum(), rtol=1e-9)
+
+
+def test_a_variance_below_0_has_no_share():
+    ds = runs(1, noise=0.3)
+    ds["score"] = ds.score - ds.score.mean(["system", "run"])  # inputs have equal means, and so a variance below 0
+    found = quiet(ds, metric="judge").isel(metric=0)
+    variance = found.variance.values
+    assert found.variance.sel(effect="input") < 0
+    np.testing.assert_allclose(found.share, np.maximum(variance, 0) / np.maximum(variance, 0).sum(), rtol=1e-9)
+
+
+def test_system_means_of_unequal_numbers_of_inputs():
+    """At system level the cells and the noise count by the harmonic mean of the systems' inputs."""
+    ds = runs(6, shape=(4, 40, 3))
+    gone = (ds.metric == "judge") & (ds.system == "a") & xr.DataArray(np.arange(40) >= 8, dims="input")
+    found = quiet(ds.assign(score=ds.score.where(~gone)), metric="judge", level="system", n_runs=[1, 5]).isel(metric=0)
+    v = found.variance.to_series()
+    m = statistics.harmonic_mean([8, 40, 40, 40])
+    signal, noise = v["system"] + v["cell"] / m, v["residual"] / m
+    np.testing.assert_allclose(found.reliability, [signal / (signal + noise / n) for n in (1, 5)], rtol=1e-9)
 
 
 def true(level, v, m):

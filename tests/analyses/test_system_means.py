@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+import few_ratings_twin as twin
 import numpy as np
 import pytest
 import xarray as xr
 from helpers import pairwise
 from scipy import stats
 
-from tests import few_ratings_twin as twin
 from xsumstat.inference import system_means as estimator
 
 NAN = float("nan")

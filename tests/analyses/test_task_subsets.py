@@ -235,6 +235,18 @@ def test_shares_are_those_of_all_draws(weight, strata):
     assert float(found.first_share.sum()) == pytest.approx(1.0)
 
 
+def test_limits_of_ranks_are_ranks_that_were_drawn():
+    """No number between two ranks: the first rank that at least so many draws do not exceed."""
+    table = of_numbers([[0.9, 0.1], [0.2, 0.3]], [1, 1])  # the first is second where the second task is drawn twice
+    seen = set()
+    for seed in range(12):
+        found = table.meta.rank_stability(n_resamples=3, rng=seed, confidence_level=0.6).sel(metric="a")
+        ranks = sorted([1] * round(3 * float(found.first_share)) + [2] * round(3 - 3 * float(found.first_share)))
+        seen.add(tuple(ranks))
+        assert (int(found.rank_low), int(found.rank_high)) == (ranks[0], ranks[2])  # of 3 draws .2 is the first, .8 all
+    assert (1, 1, 2) in seen and (1, 1, 1) in seen
+
+
 def test_equal_metrics_share_a_draw():
     found = of_numbers([[0.5, 0.5, 0.1], [0.7, 0.7, 0.2]], [1, 1]).meta.rank_stability(n_resamples=50, rng=0)
     assert found.first_share.sel(metric=["a", "b", "c"]).values.tolist() == [0.5, 0.5, 0.0]

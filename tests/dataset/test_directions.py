@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import dataset
 from scipy import stats
 
-from tests.conftest import dataset
 from xsumstat.dataset import directions
 
 

@@ -2,11 +2,11 @@
 
 import math
 
+import few_ratings_twin as twin
 import numpy as np
 import pytest
 from scipy import special, stats
 
-from tests import few_ratings_twin as twin
 from xsumstat.inference import moderation
 from xsumstat.inference import system_means as estimator
 

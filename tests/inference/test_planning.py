@@ -104,6 +104,18 @@ def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
     assert expected.variance(8, 40) == pytest.approx(0.01)
 
 
+@np.errstate(all="ignore")  # as `plan` asks
+def test_of_constant_scores_nothing_is_planned():
+    """Neither a variance nor a correlation has a value, and no interval is narrow."""
+    cov, then = np.zeros((2, 3, 2, 2))
+    then[2] = np.eye(2)
+    measure = checked_measure("input", "pearson", "pairwise", "drop")
+    expected = planning.OfTheseSystems((8, 40), measure, math.nan, 0.0, 0.01, cov, then)
+    assert math.isnan(expected.variance(8, 80)) and math.isnan(expected.value(80))
+    assert all(map(math.isnan, planning.interval(expected, 8, 80, 0.95)))
+    assert math.isnan(planning.least_inputs(expected, 8, 0.5, 0.95))
+
+
 @pytest.mark.parametrize("level", ["system", "input"])
 def test_the_formula_of_a_model_is_the_variance_of_simulated_scores(level):
     agreement = {"m": {"system": 0.9, "input": 0.5, "cell": 0.4}}

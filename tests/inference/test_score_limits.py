@@ -1,10 +1,10 @@
 """Limits of ratings of one value or two: by SciPy, by Wilson's equation, and how often they hold the share."""
 
+import few_ratings_twin as twin
 import numpy as np
 import pytest
 from scipy import stats
 
-from tests import few_ratings_twin as twin
 from xsumstat.inference import score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.ridge_means import ridge_means

@@ -3,10 +3,10 @@
 import itertools
 from fractions import Fraction
 
+import few_ratings_twin as twin
 import numpy as np
 import pytest
 
-from tests import few_ratings_twin as twin
 from xsumstat.inference import allocation
 from xsumstat.inference.stratified_differences import stratified_differences
 from xsumstat.inference.system_means import Strata, system_means

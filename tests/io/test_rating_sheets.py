@@ -4,14 +4,15 @@ import json
 import re
 import warnings
 
+import few_ratings_twin as twin
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 import xsumstat
-from tests import few_ratings_twin as twin
 from xsumstat.dataset import drawn as draws
+from xsumstat.io import drawn_ratings
 
 COORDS = list(draws.COORDS)
 
@@ -337,10 +338,25 @@ def test_raters_who_leave_out_what_the_judge_scores_low_are_noticed(full, tmp_pa
     assert "rated outputs of an input have other scores" in said(lambda: xsumstat.add_gold(ds, path))["not_random"]
 
 
+@pytest.mark.parametrize(("p", "told"), [(0.0049, True), (0.0051, False)])
+def test_who_rated_is_compared_at_a_corrected_hundredth(full, monkeypatch, p, told):
+    """Two judges make two tests."""
+    monkeypatch.setattr(drawn_ratings, "_tests", lambda *_: {"rated inputs": (1.0, p), "outputs": (1.0, np.nan)})
+    ds = full.sel(metric=["judge", "other"]).meta.sample_inputs(12, metric="judge", rng=1)
+    gold = full.score.sel(metric="human", drop=True).where(ds.drawn).reset_coords(drop=True)
+    assert ("not_random" in said(lambda: xsumstat.add_gold(ds, gold))) == told
+
+
+@pytest.mark.parametrize(("n", "tested"), [(4, False), (5, True)])
+def test_five_rated_inputs_are_compared_with_the_others(n, tested):
+    x = np.random.default_rng(0).normal(size=(3, 20))
+    rated = np.broadcast_to(np.arange(20) < n, x.shape)
+    draw = draws.Draw(np.full(20, 0.9), np.ones(20, dtype=bool), ["all"] * 20)
+    assert ("rated inputs" in drawn_ratings._tests(x, rated, np.ones(x.shape, dtype=bool), draw)) == tested
+
+
 @pytest.mark.slow
 def test_ratings_that_are_missing_by_chance_are_seldom_noticed():
-    from xsumstat.io import drawn_ratings
-
     noticed, rng = 0, np.random.default_rng(1)
     for _ in range(1000):
         x = rng.normal(size=(3, 60)) + rng.normal(size=60)

@@ -139,16 +139,21 @@ class Shuffled:
             least = np.take_along_axis(np.sort(keys, axis=1), (marked - 1)[None, None, :].repeat(rows, 0), axis=1)
             yield keys <= least
 
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and covariance of the systems' numbers of marks, over all ways in which these change places."""
+        at = self._informative
+        among, marked = self.among[:, at].astype(float), self.marks[:, at].sum(axis=0)
+        n = among.sum(axis=0)
+        weight = marked * (n - marked) / (n - 1)
+        variance = np.diag((among * (weight / n)).sum(axis=1)) - (among * (weight / n**2)) @ among.T
+        return (among * (marked / n)).sum(axis=1), variance
+
     def of_systems(self, n_resamples: int, generator: np.random.Generator) -> float:
         """Cochran's Q, also where outputs are not there: ``D'V⁻D`` of each system's marks beyond expectation."""
         at = self._informative
         if not at.any():
             return math.nan
-        among, marked = self.among[:, at].astype(float), self.marks[:, at].sum(axis=0)
-        n = among.sum(axis=0)
-        expected = (among * (marked / n)).sum(axis=1)
-        weight = marked * (n - marked) / (n - 1)
-        variance = np.diag((among * (weight / n)).sum(axis=1)) - (among * (weight / n**2)) @ among.T
+        expected, variance = self.moments()
         inverse = np.linalg.pinv(variance, hermitian=True)
 
         def q(marks: FloatArray) -> FloatArray:

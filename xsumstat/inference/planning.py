@@ -119,9 +119,11 @@ class OfTheseSystems:
         return cls(parts.shape, measure, parts.value, off, spread, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
-        """Variance of the estimate for m inputs, whatever n is."""
-        now = 0.0 if self._as_it_is else self._of_inputs(self.covariances, self.shape[1])[1]
-        return self.spread * (self._of_inputs(self.then, m)[1] / now if now > 0 else self.shape[1] / m)
+        """Variance of the estimate for m inputs, whatever n is; NaN if scores are constant."""
+        if self._as_it_is:
+            return self.spread * self.shape[1] / m
+        own = self._of_inputs(self.covariances, self.shape[1])[1]
+        return self.spread * self._of_inputs(self.then, m)[1] / own if own > 0 else math.nan
 
     def value(self, m: float) -> float:
         if self._as_it_is:
@@ -241,7 +243,7 @@ def _scaled(estimate: float, measure: Measure, now: float, then: float) -> float
     low, high = measure.coefficient.bounds
     middle = (low + high) / 2
     value = middle + (estimate - middle) * ((then - middle) / (now - middle) if now != middle else 1.0)
-    return min(high - _STEP, max(low + _STEP, value))
+    return value if math.isnan(value) else min(high - _STEP, max(low + _STEP, value))
 
 
 def _correlation(covariance: FloatArray) -> float:
@@ -256,7 +258,10 @@ def interval(
     df = expected.df(n, m)
     if not df >= 1:
         return math.nan, math.nan, math.nan
-    error = math.sqrt(max(0.0, expected.variance(n, m) if variance is None else variance))
+    variance = expected.variance(n, m) if variance is None else variance
+    if math.isnan(variance):
+        return math.nan, math.nan, math.nan
+    error = math.sqrt(max(0.0, variance))
     value, off = scale * expected.value(m) - (scale - 1), scale * expected.bias(n)
     found = jackknife.bounded(value, off, scale * error, df, jackknife.NOTHING)
     low, high = found.interval(confidence_level)
