@@ -65,6 +65,17 @@ def test_averages_and_their_tests(weights):
     assert table.cluster.values.tolist() == clusters.tolist()
 
 
+def test_clusters_are_averaged_by_the_weights_of_tasks(demo):
+    """The judge is in the first cluster of one task and, under another name, in a later one of the other."""
+    names = {"judge": "length", "length": "judge"}
+    turned = demo.assign_coords(metric=[names.get(label, label) for label in demo.metric.values.tolist()])
+    tasks = {name: {"ds": ds, "gold": "human", "level": "input"} for name, ds in (("a", demo), ("b", turned))}
+    table = xsumstat.rank_tasks(tasks, weights={"a": 3, "b": 1}, n_resamples=99, rng=1)
+    first, second = (table.task_cluster.sel(task=name) for name in "ab")
+    assert first.sel(metric="judge") < second.sel(metric="judge")
+    np.testing.assert_allclose(table.average_rank, 0.75 * first + 0.25 * second)
+
+
 def test_a_users_function_is_taken_for_a_correlation():
     """Its averages are those of the coefficient that it is: (r + 1)/2, not r."""
     task = {"ds": FIRST, "gold": "human", "resample": "input"}
