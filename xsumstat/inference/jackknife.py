@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
@@ -428,8 +429,24 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     if one.about is None or two.about is None:
         return difference(one, two, math.nan, float(np.minimum(one.df, two.df)))
     gap = parts[0].less(parts[1])
-    spread = variance(gap, varying(gap.shape, dims))
-    return difference(one, two, spread, float(np.minimum(one.df, two.df)))
+    dims = varying(gap.shape, dims)
+    found = difference(one, two, variance(gap, dims), float(np.minimum(one.df, two.df)))
+    if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
+        return found
+    return _widened(found, second_order_bias(gap.bends, gap.shape[1]))
+
+
+def _widened(found: Estimated, off: float) -> Estimated:
+    """Limits that also reach those about the difference without its bias, taken as a standard error at most."""
+    off = math.copysign(min(abs(off), found.standard_error), off)
+    about = found.about
+    assert about is not None
+
+    def wider(t: Limit) -> Limits:
+        low, high = about(t)
+        return low - max(off, 0.0), high - min(off, 0.0)
+
+    return replace(found, about=wider)
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
