@@ -108,11 +108,6 @@ def difference(
     c1, c2 = one["estimate"] - one["bias"], two["estimate"] - two["bias"]
     low = c1 - c2 - hypotenuse(c1 - one["ci_low"], two["ci_high"] - c2, rho)
     high = c1 - c2 + hypotenuse(one["ci_high"] - c1, c2 - two["ci_low"], rho)
-    if level == "system" and coefficient == "pearson" and set(resample) == {"input"} and known:
-        m = x.shape[1]
-        off = np.trace(both["bend"]) / (2 * m * (m - 1))  # of the difference, by the noise of m inputs
-        off = float(np.clip(off, -math.sqrt(v), math.sqrt(v)))
-        low, high = low - max(off, 0), high + max(-off, 0)
     result.update(ci_low=min(low, both["theta"]), ci_high=max(high, both["theta"]), standard_error=math.sqrt(v))
     result.update(bias=both["theta"] - (c1 - c2), fell_back=not known)
     return result

@@ -118,8 +118,8 @@ class OfGroups:
     def _deviations(self, among: BoolArray) -> tuple[FloatArray, FloatArray]:
         """`r` and `without` less their means, 0 where undefined, NaN for groups that are not `among` all.
 
-        They are made larger as fewer groups have a correlation than are among all, so that the average over all has the
-        variance of the average over these.
+        If only some groups have a correlation, their deviations are made larger: the average over all groups then has
+        the variance of the average over these.
         """
         own = ~np.isnan(self.r)
         if not own.any():

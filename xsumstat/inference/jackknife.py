@@ -40,7 +40,8 @@ class Estimated:
     """An estimate with its uncertainty.
 
     `bias` is the estimate less the centre of its intervals. `fell_back`: nothing varies and another interval is used.
-    `about` maps quantiles of t to limits; None where there is no interval.
+    `about` maps quantiles of t to limits; None where there is no interval. `unremoved` is an estimated bias that the
+    limits ignore.
     """
 
     estimate: float
@@ -49,10 +50,23 @@ class Estimated:
     df: float
     fell_back: bool = False
     about: Callable[[Limit], Limits] | None = None
+    unremoved: float = 0.0
 
     @property
     def centre(self) -> float:
         return self.estimate - self.bias
+
+    def allowing_bias(self) -> Estimated:
+        """With limits that also reach those without the `unremoved` bias, taken as a standard error at most."""
+        about, off = self.about, math.copysign(min(abs(self.unremoved), self.standard_error), self.unremoved)
+        if about is None or not off:
+            return self
+
+        def wider(t: Limit) -> Limits:
+            low, high = about(t)
+            return low - max(off, 0.0), high - min(off, 0.0)
+
+        return replace(self, about=wider)
 
     def limits(self, t: float) -> tuple[float, float]:
         """Limits, extended to the estimate; NaN where there are none."""
@@ -433,20 +447,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     found = difference(one, two, variance(gap, dims), float(np.minimum(one.df, two.df)))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found
-    return _widened(found, second_order_bias(gap.bends, gap.shape[1]))
-
-
-def _widened(found: Estimated, off: float) -> Estimated:
-    """Limits that also reach those about the difference without its bias, taken as a standard error at most."""
-    off = math.copysign(min(abs(off), found.standard_error), off)
-    about = found.about
-    assert about is not None
-
-    def wider(t: Limit) -> Limits:
-        low, high = about(t)
-        return low - max(off, 0.0), high - min(off, 0.0)
-
-    return replace(found, about=wider)
+    return replace(found, unremoved=second_order_bias(gap.bends, gap.shape[1]))
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
