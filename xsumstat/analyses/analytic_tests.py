@@ -43,15 +43,13 @@ def corr_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     {alternative}
     confidence_level : float, default 0.95
         Confidence level of the interval by "zou".
-    {missing}
-    {undefined}
+    {missing undefined}
 
     Returns
     -------
@@ -59,27 +57,16 @@ def corr_test(
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
         NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also at input and within_system level, where the tests are far too conservative.
-
     Notes
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
     inputs like these. The formulas assume jointly normal scores and Pearson's r. Use them at system level only: at
     global level they are very liberal. "wilcoxon" assumes symmetric differences. Formulas: documentation, "How
-    intervals and tests are computed"; sizes: "Calibration".
+    intervals and tests are computed"; sizes: "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.1. Williams
+    (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
     array([[0.131, 0.006]])
     """
