@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import report
 from xsumstat.accessor import DatasetMeta
+from xsumstat.report import metric_report
 from xsumstat.resampling import threads
 
 FEW = {"n_resamples": 30, "rng": 1}
@@ -96,7 +96,13 @@ def test_every_method_that_resamples_takes_progress():
         assert ("n_resamples" in parameters) == (name in CALLS), name
         drawless = ("bias", "compare_groups", "drift")
         assert ("progress" in parameters) == (name in CALLS or name in drawless), name
-    for function in (xsumstat.rank_tasks, xsumstat.coverage, xsumstat.power, report.make_report, report.report):
+    for function in (
+        xsumstat.rank_tasks,
+        xsumstat.coverage,
+        xsumstat.power,
+        metric_report.make_report,
+        metric_report.report,
+    ):
         assert inspect.signature(function).parameters["progress"].default is None
     for name in CALLS:
         method = getattr(DatasetMeta, name)
@@ -136,7 +142,7 @@ def test_groups_pools_and_tasks_have_one_bar(demo, bars):
     both.meta.perm_test("human", pool="language", coefficient="pairwise_accuracy", **settings)
     task = {"ds": demo, "gold": "human"}
     xsumstat.rank_tasks({"one": task, "two": {**task, "level": "input"}}, **settings)
-    report.make_report(demo, "demo", gold="human", n_resamples=30, progress=True)
+    metric_report.make_report(demo, "demo", gold="human", n_resamples=30, progress=True)
     assert [bar.total for bar in bars.bars] == [3, 2, 2, 3]
     assert [bar.n for bar in bars.bars] == pytest.approx([3, 2, 2, 3])
 
@@ -162,7 +168,7 @@ def test_each_warning_comes_once(demo, systems):
         "by": lambda: ds.meta.ci("human", by="system_type", **FEW),
         "pool": lambda: two.meta.rank("human", **pooled),
         "rank_tasks": lambda: xsumstat.rank_tasks({"one": task, "two": {**task, "level": "input"}}, **FEW),
-        "report": lambda: report.make_report(ds, "gaps", gold="human", n_resamples=30),
+        "report": lambda: metric_report.make_report(ds, "gaps", gold="human", n_resamples=30),
     }
     if systems == 12:  # reports of few systems say the most
         del calls["report"]

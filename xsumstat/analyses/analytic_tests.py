@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Estimator
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 
 # Of the correlations of single inputs, or of single systems.
 _OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
-@_validate.public
+@validate.public
 def corr_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -90,14 +90,14 @@ def corr_test(
             f"the formulas are for correlations, which coefficient={measure.coefficient.name!r} is not; use "
             "compare_metrics"
         )
-    _validate.choice("method", method, METHODS)
+    validate.choice("method", method, METHODS)
     if method == "wilcoxon" and level not in _OF_GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     if method == "wilcoxon":
@@ -120,7 +120,7 @@ def corr_test(
 
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
-        _validate.warn(
+        validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import missingness as parts
 from xsumstat.resampling import draws
-from xsumstat.types import BoolArray, FloatArray
 
 _BY_SYSTEM = ("missing_share", "ci_low", "ci_high", "n_missing", "n_outputs")
 _MEANS = ("mean", "mean_low", "mean_high")
@@ -33,7 +33,7 @@ _NAMES = (*_BY_SYSTEM, *_MEANS, "missing_by_score", *_DIFFERENCE, "pvalue", *_AC
 LEVELS = ("auto", "input", "global", "within_system")
 
 
-@_validate.public
+@validate.public
 def missingness(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -120,7 +120,7 @@ def missingness(
     """
     how = _How.checked(level, outputs, n_resamples, confidence_level, rng)
     families.check_correction(adjust, None, ["metric", "test"])
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     scores = _prepared(ds, gold, metric, how)
     ends, known = _range(scores, score_range, ds)
     found = _estimated(scores, ends, how)
@@ -155,10 +155,10 @@ class _How:
     def checked(cls, level: Any, outputs: Any, n_resamples: Any, confidence_level: Any, rng: Any) -> _How:
         """From the keywords."""
         return cls(
-            _validate.choice("level", level, LEVELS),
-            _validate.choice("outputs", outputs, ("scored", "all")),
-            _validate.n_draws("n_resamples", n_resamples, 1),
-            _validate.fraction("confidence_level", confidence_level),
+            validate.choice("level", level, LEVELS),
+            validate.choice("outputs", outputs, ("scored", "all")),
+            validate.n_draws("n_resamples", n_resamples, 1),
+            validate.fraction("confidence_level", confidence_level),
             draws.seed_of(rng),
         )
 
@@ -232,7 +232,7 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
     if not isinstance(given, Mapping):
         given = dict.fromkeys(labels, given)
     for label, value in given.items():
-        _validate.known("metric in score_range", label, labels, "metrics")
+        validate.known("metric in score_range", label, labels, "metrics")
         _check_range(value)
     ends = []
     for at, end in enumerate((least, most)):
@@ -245,7 +245,7 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
 def _check_range(value: Any) -> None:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(f"score_range must be the lowest and the highest score, such as (1, 5), got {value!r}")
-    low, high = (_validate.number("score_range", each, -np.inf, np.inf) for each in value)
+    low, high = (validate.number("score_range", each, -np.inf, np.inf) for each in value)
     if not low < high:
         raise ValueError(f"score_range must be the lowest and the highest score, such as (1, 5), got {value!r}")
 
@@ -312,7 +312,7 @@ def _check(found: xr.Dataset, ends: tuple[xr.DataArray, xr.DataArray], known: li
     some = lacking.any([dim for dim in lacking.dims if dim != "metric"])
     for at in np.flatnonzero(some.values & ~np.array(known)).tolist():
         low, high = (float(end.isel(metric=at)) for end in ends)
-        _validate.warn(
+        validate.warn(
             f"the range of {found['metric'].values.tolist()[at]!r} is not known. Bounds of its means use its lowest "
             f"and highest score, {low:g} and {high:g}; pass score_range=(low, high).",
             "observed_range",

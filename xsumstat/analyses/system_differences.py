@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import few_ratings, ranking
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import system_differences as estimator
 from xsumstat.inference import system_means
 from xsumstat.inference.stratified_differences import stratified_differences
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 METHOD = "ppi"
 NAMES = (*estimator.NAMES, "mean_difference", "forward", "backward")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import signed_ranks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as _kernels_swaps
@@ -18,7 +19,6 @@ from xsumstat.kernels import systems as kernels
 from xsumstat.resampling import draws
 from xsumstat.resampling.jobs import Job
 from xsumstat.resampling.plans import SwapPlan
-from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 METHODS = ("paired_t", "t", "wilcoxon", "monte_carlo", "hybrid", "bootstrap")
 STATISTICS = ("t", "wilcoxon")

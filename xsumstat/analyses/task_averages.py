@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import ranking
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import checks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
-from xsumstat.types import TOLERANCE, FloatArray
 
 # What tells nothing reaches in a task, of coefficients for which `corr` gives it.
 CHANCE = ("baseline", "baseline_constant")
@@ -24,9 +24,9 @@ def in_all_tasks(known: Sequence[Any], everywhere: Sequence[Any]) -> tuple[list[
     """The metrics that all tasks have a correlation of, in order, and the others, which a warning names."""
     elsewhere = [label for label in known if label not in everywhere]
     if len(everywhere) < 2:
-        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {_validate.listing(known, 30)}")
+        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {validate.listing(known, 30)}")
     if elsewhere:
-        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
+        validate.warn(f"not in all tasks, and without an average: {validate.listing(elsewhere)}", "not_in_all_tasks")
     return sorted(everywhere, key=str), elsewhere
 
 
@@ -34,9 +34,9 @@ def weights_of(names: Sequence[Any], weights: Any, which: str) -> list[float]:
     """The weight of each task, at least 0; `which` says in an error what must be named."""
     if not isinstance(weights, Mapping) or set(weights) != set(names):
         raise ValueError(
-            f"weights must name each {which}, and no other: {_validate.listing(names)}, got {weights!r:.200}"
+            f"weights must name each {which}, and no other: {validate.listing(names)}, got {weights!r:.200}"
         )
-    return [_validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names]
+    return [validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names]
 
 
 def range_of(coefficient: str) -> tuple[float, float]:

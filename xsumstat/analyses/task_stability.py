@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.analyses.task_subsets import LABELS, check_ranked, labels_of
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import results
 from xsumstat.resampling import draws
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 
-@_validate.public
+@validate.public
 def rank_stability(
     result: xr.Dataset,
     *,
@@ -80,9 +80,9 @@ def rank_stability(
     """
     check_ranked(result, "rank_stability")
     if stratify is not None:
-        _validate.choice("stratify", stratify, LABELS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
+        validate.choice("stratify", stratify, LABELS)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
     seed = draws.seed_of(rng)
     weight = result["weight"].values
     strata = _strata(result, stratify)

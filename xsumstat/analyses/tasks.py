@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import correlation, pooling, ranking
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
 from xsumstat.catalogue import ALL
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import checks, results
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
-from xsumstat.types import TOLERANCE, FloatArray
 
 # What a task may ask besides its Dataset and gold.
 _KEYWORDS = (
@@ -34,7 +34,7 @@ ABOUT = ("language_pair", "domain")
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 
 
-@_validate.public
+@validate.public
 def rank_tasks(
     tasks: Mapping[str, Mapping[str, Any]],
     *,
@@ -100,9 +100,9 @@ def rank_tasks(
     """
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
-    alpha = _validate.fraction("alpha", alpha)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
-    keep_samples = _validate.flag("keep_samples", keep_samples)
+    alpha = validate.fraction("alpha", alpha)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
+    keep_samples = validate.flag("keep_samples", keep_samples)
     progress = checked_progress(progress)
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
@@ -159,7 +159,7 @@ class _Asked:
         keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight", *ABOUT)}
         for key in keywords:
             allowed = f"allowed are ds, gold, weight, {', '.join(ABOUT)} and"
-            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, allowed)
+            validate.known(f"keyword of task {name!r}", key, _KEYWORDS, allowed)
         about = {key: task[key] for key in ABOUT if key in task}
         for key, label in about.items():
             if not isinstance(label, str) or not label:
@@ -171,14 +171,14 @@ class _Asked:
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
             raise ValueError(
-                f"task {self.name!r} has further dims: {_validate.listing(further)}; make each label a task"
+                f"task {self.name!r} has further dims: {validate.listing(further)}; make each label a task"
             )
         if not self.counts_as_zero:
             return found
         undefined = found["metric"].values[found["correlation"].isnull().values].tolist()
         if undefined:
-            _validate.warn(
-                f"task {self.name!r}: an undefined correlation counts as 0, for {_validate.listing(undefined)}",
+            validate.warn(
+                f"task {self.name!r}: an undefined correlation counts as 0, for {validate.listing(undefined)}",
                 "counts_as_zero",
             )
         return found.assign(correlation=found["correlation"].fillna(0.0))
@@ -188,18 +188,18 @@ class _Asked:
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
-        with _validate.kept_warnings():  # `correlations` gave them
+        with validate.kept_warnings():  # `correlations` gave them
             requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
-        with _validate.kept_warnings() as caveats:
+        with validate.kept_warnings() as caveats:
             try:
                 found: xr.Dataset = question(self.ds, self.gold, **keywords)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"task {self.name!r}: {error}") from error
         for caveat in caveats:
-            _validate.warn(caveat.of(f"task {self.name!r}"))
+            validate.warn(caveat.of(f"task {self.name!r}"))
         return found.compute()
 
 

@@ -15,9 +15,9 @@ ANALYSES = (
         dims=PAIRS,
         pictures=("forest", "pvalues"),
         aim="We tested {whether} with {gold}, {correlation}, differs [zou2007toward].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -28,9 +28,9 @@ ANALYSES = (
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
         aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -41,9 +41,9 @@ ANALYSES = (
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
         aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -55,9 +55,9 @@ ANALYSES = (
         pictures=("pvalues",),
         own=UNDEFINED_GROUPS,
         aim="We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -71,8 +71,8 @@ ANALYSES = (
         tests={"jackknife": TestName("two one-sided jackknife tests")},
         aim="We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
         "than {margin} [schuirmann1987comparison, braun2022survive].",
-        say="findings_tests.equivalence",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.equivalence",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -86,7 +86,7 @@ ANALYSES = (
         aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
         "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
         "braun2022survive].",
-        say="findings_tests.margin_sensitivity",
+        say="narrative.findings_tests.margin_sensitivity",
         core=("margin",),
     ),
     Analysis(
@@ -99,7 +99,7 @@ ANALYSES = (
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
         "another, by the share of resamples in which it does, and call an order resolved from a share of "
         "{threshold} on [braun2022survive].",
-        say="findings_tests.dominance",
+        say="narrative.findings_tests.dominance",
         core=PAIR,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -364,3 +365,13 @@ def positive(attrs: Mapping[Any, Any]) -> str:
     some = attrs["positive"]
     several = some if isinstance(some, list | tuple | np.ndarray) else [some]
     return listed(repr(each) if isinstance(each, str) else f"{float(each):g}" for each in several)
+
+
+def printable(text: str) -> str:
+    """Text on one line, without control characters."""
+    return " ".join("".join(sign if _is_plain(sign) else " " for sign in text).split())
+
+
+def _is_plain(sign: str) -> bool:
+    turns = "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
+    return sign.isprintable() or (unicodedata.category(sign) in ("Cf", "Zs") and not turns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 
 
 def permutation_pvalues(

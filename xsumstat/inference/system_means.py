@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.moderation import moderated
-from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 TARGETS = ("new", "these")
 # A system with fewer ratings, and scores of fewer inputs with ratings, are left to the ratings alone.
