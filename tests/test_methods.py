@@ -33,10 +33,10 @@ def cited_by_tables():
 
 
 def test_every_analysis_says_what_was_done():
-    # What simulate gives with `like`, ci with `other`, plan with `difference`, of means and with costs, and raters
-    # who give classes.
+    # What simulate gives with `like`, ci with `other`, corr_test with `against`, plan with `difference`, of means and
+    # with costs, and raters who give classes.
     plans = {"plan_of_differences", "plan_of_means", "plan_of_costs"}
-    special = {"simulate_like", "ci_of_differences", "human_ceiling_of_classes"}
+    special = {"simulate_like", "ci_of_differences", "corr_test_of_value", "human_ceiling_of_classes"}
     assert set(AIMS) == set(ANALYSES) | special | plans
 
 

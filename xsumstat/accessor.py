@@ -761,6 +761,7 @@ class DatasetMeta(_Meta):
         level: str = "system",
         coefficient: str | Callable = "pearson",
         method: str = "williams",
+        against: float | None = None,
         alternative: str = "two-sided",
         confidence_level: float = 0.95,
         missing: str = "pairwise",

@@ -76,8 +76,13 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
 
 
 def leader(result: xr.Dataset) -> Hashable | None:
-    """The metric ahead of all others in a whole table; None without one."""
-    return _leader(result, "metric")
+    """The metric ahead of all others in a whole table, or with the highest correlation; None without one."""
+    if "against" not in result.attrs:
+        return _leader(result, "metric")
+    r = result["correlation"].values
+    if np.isnan(r).all() or np.sum(r == np.nanmax(r)) > 1:
+        return None
+    return labels(result)[int(np.nanargmax(r))]
 
 
 def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
@@ -89,6 +94,53 @@ def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
     behind = (compared & ~(difference > 0)).sum(axis=1)
     first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
     return first[0] if len(first) == 1 else None
+
+
+def correlation_tests(result: xr.Dataset) -> list[str]:
+    """Which metric beats which, or has correlations that differ from a value; groups without a correlation."""
+    said = _tests_of_value(result) if "against" in result.attrs else metric_tests(result)
+    return [*said, *_without_correlation(result)]
+
+
+def _tests_of_value(result: xr.Dataset) -> list[str]:
+    p, r = adjust.decisive(result).values, result["correlation"].values
+    if np.isnan(p).all():
+        return ["No test could be made."]
+    value, side = f"{float(result.attrs['against']):g}", str(result.attrs.get("alternative", "two-sided"))
+    found, ahead = p <= alpha_of(result), result["statistic"].values > 0
+    above = found & (ahead if side == "two-sided" else side == "greater")
+    groups = (
+        (above, f"significantly above {value}"),
+        (found & ~above, f"significantly below {value}"),
+        (~found & ~np.isnan(p), f"not significantly {_than(side)} {value}"),
+    )
+    named = [f"{name(label)} ({number(each)})" for label, each in zip(labels(result), r, strict=True)]
+    parts: list[str] = []
+    for of, what in groups:
+        if of.any():
+            one = of.sum() == 1
+            of_them = ("that" if one else "those") if parts else f"the correlation{'' if one else 's'}"
+            who = listed(named[at] for at in np.flatnonzero(of))
+            parts.append(f"{of_them} of {who} {'is' if one else 'are'} {what}")
+    said = f"{of_whom(result)}{'; '.join(parts)} ({settled_by(result)}; {coefficient(result)})."
+    return [said, *undefined(result, "pvalue")]
+
+
+def _than(side: str) -> str:
+    return {"two-sided": "different from", "greater": "above", "less": "below"}[side]
+
+
+def _without_correlation(result: xr.Dataset) -> list[str]:
+    """How many inputs, or systems, Wilcoxon's test leaves out or takes as 0."""
+    if result.attrs.get("method") != "wilcoxon" or not (most := int(result["n_undefined"].max())):
+        return []
+    dim = "system" if result.attrs.get("level") == "within_system" else "input"
+    total = result.attrs.get(f"n_{dim}s") if "by" not in result.attrs else None
+    up_to = "Up to " if result["n_undefined"].size > 1 else ""
+    many = f"{most:,}" if total is None else f"{most:,} of {int(total):,}"
+    zero = result.attrs.get("undefined") == "zero"
+    without = "their correlations count as 0" if zero else f"the test leaves these {dim}s out"
+    return [f"{up_to}{many} {dim}s have an undefined correlation; {without}."]
 
 
 def metric_tests(result: xr.Dataset) -> list[str]:

@@ -70,6 +70,11 @@ _TESTS = {
     "tost_analytic": "counsell2015equivalence",
     "anderson_hauck": "anderson1983new",
 }
+# Tests of `compare_metrics` that other analyses make.
+_OLDER_TESTS = {
+    **{"permutation": "perm_test", "bootstrap": "boot_test"},
+    **dict.fromkeys(("williams", "steiger", "meng", "zou", "wilcoxon"), "corr_test"),
+}
 _UNDECIDED = ("corr", "metric_corr")  # p-values of groups, by which nothing is decided
 _CORRECTIONS = {
     "holm": "holm1979simple",
@@ -126,6 +131,10 @@ def _analysis(result: xr.Dataset) -> str:
         return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
     if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
         return "human_ceiling_of_classes"
+    if name == "compare_metrics":
+        return _OLDER_TESTS.get(str(result.attrs.get("method")), name)
+    if name == "corr_test" and "against" in result.attrs:
+        return "corr_test_of_value"
     return "ci_of_differences" if name == "ci" and "difference" in result else name
 
 
@@ -152,6 +161,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["errors"] = _errors(attrs)
     filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
     helper = attrs.get("helped_by")
+    filled |= {"against": f"{float(attrs['against']):g}"} if "against" in attrs else {}
     filled["whether"], filled["others"] = _whether(result), _others(result)
     ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"

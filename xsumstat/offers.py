@@ -72,11 +72,16 @@ def pictures(ds: xr.Dataset) -> tuple[str, ...]:
     if not is_result(ds):
         lacking = () if drawn.PROBABILITY in ds.coords else ("sample_inputs",)
         return tuple(each for each in PICTURES if each not in lacking) if is_scores(ds) else ()
-    analysis = ANALYSES.get(str(ds.attrs["analysis"]))
-    own = analysis.pictures if analysis is not None else ()
+    own = tuple(each for each in _pictures_of(ds) if each != "pvalues" or "against" not in ds.attrs)
     numbers = [each.dims for each in ds.data_vars.values() if each.dtype.kind in "fiu"]
     bars = any("metric" in dims and not _PAIRS & set(dims) for dims in numbers)
     return (*own, "bars") if bars and "bars" not in own else own
+
+
+def _pictures_of(ds: xr.Dataset) -> tuple[str, ...]:
+    """What draws results of this analysis, though perhaps not this one."""
+    analysis = ANALYSES.get(str(ds.attrs.get("analysis")))
+    return analysis.pictures if analysis is not None else ()
 
 
 def methods(ds: xr.Dataset) -> list[str]:
@@ -114,8 +119,8 @@ def _first(question: str, name: str) -> str:
 
 
 def misplaced_picture(ds: xr.Dataset, name: str) -> str | None:
-    """The same for a picture; bars always apply."""
-    if name in (*pictures(ds), "bars"):
+    """The same for a picture; bars always apply; a picture of this analysis has its own refusal."""
+    if name in (*pictures(ds), *_pictures_of(ds), "bars"):
         return None
     drawn = [f"ds.meta.{each}" for each, about in ANALYSES.items() if name in about.pictures]
     drawn = [each if each[8:] not in PACKAGE else f"xsumstat.{each[8:]}" for each in drawn]

@@ -42,12 +42,12 @@ from xsumstat.dataset import (
     value_checks,
 )
 from xsumstat.dataset import scores as schema
-from xsumstat.inference import comparison, corrections, two_correlations
+from xsumstat.inference import comparison, corrections
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated, tiled
 from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
-FORMULAS = two_correlations.METHODS
+FORMULAS = analytic_tests.METHODS
 METHODS = ("jackknife", "permutation", "bootstrap", *FORMULAS)
 _ORDER = (
     *("difference", "ci_low", "ci_high", "standard_error", "df"),
@@ -94,8 +94,9 @@ def compare_metrics(
     ----------
     {ds}
     {pairs}
-    method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou"}, default "jackknife"
-        "jackknife" leaves out each system and input in turn. The others run `perm_test`, `boot_test` and `corr_test`.
+    method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou", "wilcoxon"}, optional
+        "jackknife", the default, leaves out each system and input in turn. The others run `perm_test`, `boot_test` and
+        `corr_test`.
     {resample.auto}
     {alternative}
     {confidence_level.test}

@@ -14,8 +14,13 @@ ANALYSES = (
         others=("pvalue", *LIMITS, "standard_error", "df", "bias", "n_undefined", "fell_back", "statistic"),
         dims=PAIRS,
         pictures=("forest", "pvalues"),
+        own={
+            "n_undefined": Variable(
+                "number of resamples, values without one label, or groups, that are undefined", dtype=int
+            )
+        },
         aim="We tested {whether} with {gold}, {correlation}, differs [zou2007toward].",
-        say="findings_tests.metric_tests",
+        say="findings_tests.correlation_tests",
         best="findings_tests.leader",
         closing="findings_tests.uncorrected",
         core=PAIR,
@@ -50,12 +55,16 @@ ANALYSES = (
         "corr_test",
         GROUP,
         main=("pvalue",),
-        others=("difference", "statistic", *LIMITS, "n_undefined"),
+        others=("difference", "correlation", "statistic", *LIMITS, "n_undefined"),
         dims=PAIRS,
         pictures=("pvalues",),
         own=UNDEFINED_GROUPS,
         aim="We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
-        say="findings_tests.metric_tests",
+        special_aims={
+            "corr_test_of_value": "We tested for each metric whether its agreement with {gold}, {correlation}, differs "
+            "from {against}."
+        },
+        say="findings_tests.correlation_tests",
         best="findings_tests.leader",
         closing="findings_tests.uncorrected",
         core=PAIR,
