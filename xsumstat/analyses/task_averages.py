@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.analyses import ranking
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
-from xsumstat.core.types import TOLERANCE, FloatArray
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import checks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
@@ -59,24 +59,13 @@ class Averages:
         self.ranges = [range_of(str(each)) for each in coefficients]
         self.difference, self.pvalue = np.full((size, size), np.nan), np.full((size, size), np.nan)
 
-    def add(
-        self, at: int, own: FloatArray, own_samples: FloatArray, difference: FloatArray, samples: FloatArray
-    ) -> None:
-        """Add to the sums of some rows what a task has, as it is and in all swaps."""
-        share, (_, span) = self.shares[at], self.ranges[at]
-        difference += share * own / span
-        for row, mine in zip(samples, own_samples, strict=True):
-            row += share * mine / span
-
-    def count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
-        """The p-values of some rows' averages, from the first of these rows on."""
-        for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
-            observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
-            counts = np.empty((4, len(observed)), dtype=np.int64)
-            kernels.compare(drawn, observed, TOLERANCE, counts)
-            better, worse = permutation_pvalues(observed, counts, drawn.shape[1], False, "greater")
-            self.pvalue[at, at + 1 :], self.pvalue[at + 1 :, at] = better, worse
-            self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
+    def count(self, rows: IntArray, columns: IntArray, difference: FloatArray, samples: FloatArray) -> None:
+        """The p-values of some pairs' averages, from their sums over tasks."""
+        counts = np.empty((4, len(difference)), dtype=np.int64)
+        kernels.compare(samples, difference, TOLERANCE, counts)
+        better, worse = permutation_pvalues(difference, counts, samples.shape[1], False, "greater")
+        self.pvalue[rows, columns], self.pvalue[columns, rows] = better, worse
+        self.difference[rows, columns], self.difference[columns, rows] = difference, -difference
 
     def scores(self) -> FloatArray:
         """The average scores of the metrics that all tasks have."""
@@ -103,3 +92,31 @@ class Averages:
         for name in ("rank", "cluster", "task_rank", "task_cluster"):
             found[name] = found[name].fillna(0).astype(int)
         return found
+
+
+class PairSums:
+    """Weighted sums over tasks of the differences of some pairs of metrics, as they are and in all swaps.
+
+    `rows` and `columns` are the places of the pairs' metrics. Pairs of metrics that are not in all tasks have no sum.
+    """
+
+    def __init__(self, averages: Averages, rows: IntArray, columns: IntArray, n_resamples: int) -> None:
+        self.averages = averages
+        inner = np.maximum(rows, columns) < averages.size
+        self.rows, self.columns = rows[inner], columns[inner]
+        self.place = np.zeros((averages.size,) * 2, dtype=np.int64)
+        self.place[self.rows, self.columns] = np.arange(len(self.rows))
+        self.difference, self.samples = np.zeros(len(self.rows)), np.zeros((len(self.rows), n_resamples))
+
+    def take(self, task: int, rows: IntArray, columns: IntArray, difference: FloatArray, samples: FloatArray) -> None:
+        """Add what a task has of some of the pairs."""
+        share, (_, span) = self.averages.shares[task], self.averages.ranges[task]
+        for row, column, observed, drawn in zip(rows, columns, difference, samples, strict=True):
+            if max(row, column) < self.averages.size:
+                place = self.place[row, column]
+                self.difference[place] += share * observed / span
+                self.samples[place] += share * drawn / span
+
+    def count(self) -> None:
+        """Give the averages their differences and p-values, when all tasks are in."""
+        self.averages.count(self.rows, self.columns, self.difference, self.samples)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses import task_swaps
 from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, results
+from xsumstat.dataset import results
 
 # Coordinates of tasks by which they are chosen and grouped.
 LABELS = ("language_pair", "domain", "level", "coefficient")
@@ -162,7 +163,7 @@ def check_ranked(result: xr.Dataset, method: str) -> None:
 
 def _check(result: xr.Dataset, method: str) -> None:
     check_ranked(result, method)
-    if not {"samples", "task_difference"} <= set(result.data_vars):
+    if not {"samples", "task_difference", *task_swaps.PAIR} <= set(result.variables):
         seed = result.attrs.get("seed", "the same seed")
         raise ValueError(
             f"{method}() needs the swaps of each task, and this result did not keep them: call "
@@ -228,15 +229,8 @@ def _averaged(result: xr.Dataset, places: list[int], shares: FloatArray) -> xr.D
     labels = [*everywhere, *elsewhere]
     order = [known.index(label) for label in labels]
     averages = Averages(r[:, order], part["coefficient"].values.tolist(), shares, labels, len(everywhere))
-    dims = ("task", "metric", "other_metric")
-    inner = part[["task_difference", "samples"]].sel(other_metric=checks.as_labels(known)).transpose(*dims, ...)
-    for row in range(averages.size):  # so that the sums of one metric alone are in memory
-        columns = order[row : averages.size]
-        difference, samples = np.zeros((1, len(columns))), np.zeros((1, len(columns), part.sizes["resample"]))
-        for at in range(len(places)):
-            one = inner.isel(task=at, metric=order[row], other_metric=columns)
-            averages.add(at, one["task_difference"].values[None], one["samples"].values[None], difference, samples)
-        averages.count(row, difference, samples)
+    swaps_of = task_swaps.kept_swaps(result, labels[: averages.size], places)
+    task_swaps.average(averages, result.sizes["resample"], swaps_of)
     return averages.table(tasks, float(result.attrs["alpha"]))
 
 

@@ -15,7 +15,7 @@ ANALYSES = (
             *("average_rank", "rank", "cluster", "correlation", "task_rank", "task_cluster", "weight"),
             *("baseline", "baseline_constant", "difference", "pvalue", "task_difference", "samples"),
         ),
-        dims=(*PAIRS, "task", "resample"),
+        dims=(*PAIRS, "task", "pair", "resample"),
         pictures=("tasks",),
         own={"difference": _DIFFERENCE},
         further=False,
