@@ -79,6 +79,18 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
     return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
 
 
+class Sentence(str):
+    """A sentence that ends in brackets with how its numbers were made."""
+
+    body: str
+    how: str
+
+    def __new__(cls, body: str, how: str) -> Sentence:
+        made = super().__new__(cls, f"{body} ({how}).")
+        made.body, made.how = body, how
+        return made
+
+
 @dataclass(frozen=True)
 class Over:
     """Scope and number of draws: "systems like these", "9,999 swaps"."""
@@ -375,3 +387,9 @@ def printable(text: str) -> str:
 def _is_plain(sign: str) -> bool:
     turns = "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
     return sign.isprintable() or (unicodedata.category(sign) in ("Cf", "Zs") and not turns)
+
+
+def of_whom(result: xr.Dataset) -> str:
+    """Start of a sentence with the scope: "For systems and inputs like these, "."""
+    whom = scope.of(result.attrs)
+    return "" if whom is None else f"For {whom}, "

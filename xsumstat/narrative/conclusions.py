@@ -126,10 +126,10 @@ def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analys
         [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
     )
     if how.best:
-        return [_counted(result, further, how), *_in_brief(brief)]
+        return [_counted(result, further, how), *_in_brief(brief, wording.of_whom(result))]
     where = f"{size:,} labels of {wording.listed(further)}"
     refer = f"There are {where}; select one, as in result.sel({further[0]}=...), to read what it says."
-    return _in_brief(brief) or [refer]
+    return _in_brief(brief, wording.of_whom(result)) or [refer]
 
 
 def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
@@ -147,25 +147,14 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
     return f"Of {where} the best is {wording.listed(counts)}{without}."
 
 
-def _in_brief(said: list[tuple[str, list[str]]]) -> list[str]:
+def _in_brief(said: list[tuple[str, list[str]]], whom: str) -> list[str]:
     """The first sentence for each label; a shared scope and method are stated once."""
     first = [(label, each[0]) for label, each in said if each]
-    whom = {sentence.partition(", ")[0] if sentence.startswith("For ") else "" for _, sentence in first}
-    shared = whom.pop() if len(whom) == 1 else ""
-    parts = [(label, *_without_how(sentence.removeprefix(f"{shared}, "))) for label, sentence in first]
-    hows = {how for _, _, how in parts if how}
+    hows = {sentence.how for _, sentence in first if isinstance(sentence, wording.Sentence)}
     if len(hows) > 1:
         return [f"{label}: {sentence}" for label, sentence in first]
-    told = "; ".join(filter(None, [shared[:1].lower() + shared[1:], *hows]))
-    return [*(f"{label}: {body}." for label, body, _ in parts), *([f"Each of these: {told}."] if told else [])]
-
-
-def _without_how(sentence: str) -> tuple[str, str]:
-    """A sentence without its final brackets, and their content: how it was made."""
-    sentence = sentence.removesuffix(".")
-    depth = 0
-    for at in range(len(sentence) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(sentence[at], 0)
-        if not depth:
-            break
-    return (sentence[:at].rstrip(), sentence[at + 1 : -1]) if sentence.endswith(")") and not depth else (sentence, "")
+    bodies = [sentence.body if isinstance(sentence, wording.Sentence) else sentence[:-1] for _, sentence in first]
+    shared = whom if whom and all(body.startswith(whom) for body in bodies) else ""
+    told = "; ".join([*([shared[0].lower() + shared[1:-2]] if shared else []), *hows])
+    texts = (f"{label}: {body.removeprefix(shared)}." for (label, _), body in zip(first, bodies, strict=True))
+    return [*texts, *([f"Each of these: {told}."] if told else [])]

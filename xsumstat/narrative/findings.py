@@ -97,11 +97,11 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
         what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
-        return f"{name(named[0])} has {what} of {shown[0]} with {gold(result)} ({told})."
+        return wording.Sentence(f"{name(named[0])} has {what} of {shown[0]} with {gold(result)}", told)
     who = listed(named[at] for at in best)
     verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
-    return f"{who} {verb} with {gold(result)}: {shown[best[0]]} ({told})."
+    return wording.Sentence(f"{who} {verb} with {gold(result)}: {shown[best[0]]}", told)
 
 
 def _has_chance(result: xr.Dataset) -> bool:
@@ -229,7 +229,7 @@ def _differences(result: xr.Dataset) -> list[str]:
         verdict = "above 0" if above.any() else "below 0" if below.any() else "which includes 0"
         text = f"{name(rows[at])} minus {name(columns[to])}: "
         text += estimate(difference[at, to], low[at, to], high[at, to])
-        return [f"{text}, {verdict} ({interval(result)}; {coefficient(result)})."]
+        return [wording.Sentence(f"{text}, {verdict}", f"{interval(result)}; {coefficient(result)}")]
     for side, word in ((above, "above"), (below, "below")):
         pairs = [f"{name(rows[at])} minus {name(columns[to])}" for at, to in np.argwhere(side)]
         if pairs:
@@ -238,7 +238,7 @@ def _differences(result: xr.Dataset) -> list[str]:
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
     how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
-    return [f"Of {tested:,} differences of correlations {'; '.join(said)} ({how})."]
+    return [wording.Sentence(f"Of {tested:,} differences of correlations {'; '.join(said)}", how)]
 
 
 def ci_closing(result: xr.Dataset) -> list[str]:
@@ -267,8 +267,8 @@ def metric_corr(result: xr.Dataset) -> list[str]:
     how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
-        return [f"The correlation of two metrics: {told(high)} ({coefficient(result)}{how})."]
-    return [f"Most alike are {told(high)}, least {told(low)} ({coefficient(result)}{how})."]
+        return [wording.Sentence(f"The correlation of two metrics: {told(high)}", f"{coefficient(result)}{how}")]
+    return [wording.Sentence(f"Most alike are {told(high)}, least {told(low)}", f"{coefficient(result)}{how}")]
 
 
 def input_effect(result: xr.Dataset) -> list[str]:
@@ -382,7 +382,7 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
         verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
         texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
     how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
-    return [f"{'; '.join(texts)} ({how}{coefficient(result)})."]
+    return [wording.Sentence("; ".join(texts), f"{how}{coefficient(result)}")]
 
 
 def agreement(result: xr.Dataset) -> list[str]:
@@ -419,7 +419,7 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
     others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
-    said = [f"A rater agrees with {others} by {estimated(own, 'correlation')} ({how})."]
+    said: list[str] = [wording.Sentence(f"A rater agrees with {others} by {estimated(own, 'correlation')}", how)]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (
@@ -449,7 +449,7 @@ def normality(result: xr.Dataset) -> list[str]:
     rejected = [named[at] for at in np.flatnonzero(p <= alpha)]
     who = f": {listed(rejected)}" if rejected else ""
     how = f"Shapiro and Wilk; {wording.correction_words(result)}; alpha {number(alpha)}"
-    said = [f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who} ({how})."]
+    said: list[str] = [wording.Sentence(f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who}", how)]
     if tested > len(rejected):
         said.append("Scores for which it is not rejected need not be normal.")
     return said + undefined(result, "pvalue")
@@ -475,7 +475,7 @@ def pca(result: xr.Dataset) -> list[str]:
     each = ", ".join(f"{100 * share:.0f} %" for share in explained)
     word = "component explains" if len(explained) == 1 else "components explain"
     total = f"{100 * float(explained.sum()):.0f} %"
-    said = [f"{len(explained):,} {word} {total} of the variance of ranks ({each})."]
+    said: list[str] = [wording.Sentence(f"{len(explained):,} {word} {total} of the variance of ranks", each)]
     at = result["coordinate"].transpose("metric", "component").values
     named, there = labels(result), np.flatnonzero(~np.isnan(at).any(axis=1))
     if len(there) > 2:

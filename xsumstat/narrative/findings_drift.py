@@ -13,7 +13,6 @@ from xsumstat.dataset import wording
 from xsumstat.dataset.wording import alpha_of, listed, name, setting
 from xsumstat.narrative.findings import coefficient, gold, labels
 from xsumstat.narrative.findings_preferences import between, percent
-from xsumstat.narrative.findings_tests import of_whom
 
 _MOST_METRICS, _MOST = 2, 3  # metrics, and systems of one, that are told one by one
 
@@ -21,7 +20,7 @@ _MOST_METRICS, _MOST = 2, 3  # metrics, and systems of one, that are told one by
 def drift(result: xr.Dataset) -> list[str]:
     """How agreement, verdicts and means of systems changed, for each metric."""
     named = labels(result)
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     said: list[str] = []
     for at in range(min(len(named), _MOST_METRICS)):
         first, *rest = _of_metric(result.isel(metric=at), name(named[at]))
@@ -45,7 +44,7 @@ def agreement(one: xr.Dataset, judge: str) -> str:
     margin, how = setting(float(one.attrs["margin"])), coefficient(one)
     what = f"the agreement of {judge} with {gold(one)}"
     if math.isnan(value):
-        return f"{what} is undefined by one version or both ({how})."
+        return wording.Sentence(f"{what} is undefined by one version or both", how)
     level = f"{100 * (1 - 2 * alpha_of(one)):.4g} % jackknife interval"
     interval = "no interval" if math.isnan(low) else f"{level} [{', '.join(wording.alike([low, high]))}]"
     changed = f"{what} changed by {wording.number(value)} ({interval}; {how})"
@@ -55,7 +54,9 @@ def agreement(one: xr.Dataset, judge: str) -> str:
     if math.isnan(p):
         return f"{changed}; there is no equivalence test."
     verdict = "is equivalent" if p <= alpha_of(one) else "is not shown to be equivalent"
-    return f"{changed}; it {verdict} within ±{margin} ({wording.pvalue(p)}, two one-sided jackknife tests)."
+    return wording.Sentence(
+        f"{changed}; it {verdict} within ±{margin}", f"{wording.pvalue(p)}, two one-sided jackknife tests"
+    )
 
 
 def verdicts(one: xr.Dataset) -> str:

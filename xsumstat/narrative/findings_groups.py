@@ -15,7 +15,7 @@ from xsumstat.analyses import adjust
 from xsumstat.dataset import results, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, numbers
 from xsumstat.narrative.findings import coefficient, gold, labels, undefined
-from xsumstat.narrative.findings_tests import of_whom, settled_by
+from xsumstat.narrative.findings_tests import settled_by
 
 _MOST_METRICS, _MOST_PAIRS = 3, 4
 
@@ -28,7 +28,7 @@ def compare_groups(result: xr.Dataset) -> list[str]:
     tested = p.notnull().values
     named = labels(result)
     said: list[str] = []
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     groups = f"the {result.sizes[dims[0]]:,} groups of {name(dims[0])}"
     if found.any():
         each = [_of_metric(result, at, dims) for at in np.flatnonzero(found)[:_MOST_METRICS]]

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.adjust import decisive
-from xsumstat.dataset import scope
+from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import alike, estimate, listed, name, number, numbers, pvalue
 from xsumstat.narrative.findings import gold, labels
 
@@ -66,7 +66,7 @@ def _gain(one: xr.Dataset, metric: str) -> list[str]:
     text = f"The reliability of {_mean_of(runs[first])} is {estimate(values[first], lows[first], highs[first])}"
     if last != first:
         text += f", of {_mean_of(runs[last])} {estimate(values[last], lows[last], highs[last])}"
-    said = [f"{text} ({_level(one)})."]
+    said: list[str] = [wording.Sentence(text, _level(one))]
     if "correlation" in one and last != first:
         r = np.ravel(one["correlation"].values)
         if not np.isnan(r).any():

@@ -13,7 +13,7 @@ from xsumstat.dataset import wording
 from xsumstat.dataset.preferences import PEOPLE
 from xsumstat.dataset.wording import alpha_of, listed, name
 from xsumstat.narrative.findings import labels
-from xsumstat.narrative.findings_tests import of_whom, settled_by
+from xsumstat.narrative.findings_tests import settled_by
 
 _MOST = 4  # raters that a conclusion names one by one
 
@@ -39,7 +39,7 @@ def position_bias(result: xr.Dataset) -> list[str]:
     """Judges with a significant position preference or not, and how many choices change."""
     names = labels(result, "rater")
     significant = (adjust.decisive(result) <= alpha_of(result)).values
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     said = []
     for at in np.flatnonzero(significant)[:_MOST].tolist():
         said.append(f"{name(names[at])} prefers the output shown {_side(result, at)}: {_moves(result.isel(rater=at))}.")
@@ -74,7 +74,7 @@ def _moves(one: xr.Dataset) -> str:
 
 def rank_systems(result: xr.Dataset) -> list[str]:
     """The best system by human raters, judges and both, and which it beats."""
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     said = [_ranked(result.isel(rater=at), name(label)) for at, label in enumerate(labels(result, "rater"))]
     said[0] = f"{whom}{said[0]}" if whom else said[0]
     return [*(f"{each[0].upper()}{each[1:]}" for each in said), f"The tests: {settled_by(result)}."]
@@ -113,7 +113,7 @@ def _strength(one: xr.Dataset, at: int) -> str:
 
 def preference_agreement(result: xr.Dataset) -> list[str]:
     """Each judge's agreement with human raters, their own agreement, and differences."""
-    whom, dropped = of_whom(result), result.attrs.get("ties") == "drop"
+    whom, dropped = wording.of_whom(result), result.attrs.get("ties") == "drop"
     named = labels(result, "rater")
     judges = [at for at, label in enumerate(named) if label != PEOPLE]
     without = ", ties left out" if dropped else ""
@@ -145,9 +145,11 @@ def _beside_people(one: xr.Dataset, judge: str) -> str:
     how = f"{points(value, low, high)}, {wording.pvalue(p)}"
     on = f"On the {int(one['n_shared']):,} pairs that two humans judged"
     if p > alpha_of(one):
-        return f"{on}, {judge} agrees with humans not significantly more or less than they do with each other ({how})."
+        return wording.Sentence(
+            f"{on}, {judge} agrees with humans not significantly more or less than they do with each other", how
+        )
     side = "more" if value > 0 else "less"
-    return f"{on}, {judge} agrees with humans {side} than they agree with each other ({how})."
+    return wording.Sentence(f"{on}, {judge} agrees with humans {side} than they agree with each other", how)
 
 
 def preference_bias(result: xr.Dataset) -> list[str]:
@@ -162,7 +164,7 @@ def preference_bias(result: xr.Dataset) -> list[str]:
         one = result.isel(rater=at, covariate=to)
         text = f"{name(raters[at])} {_chooses(one, name(covariates[to]))}"
         (found if p[at, to] <= alpha_of(result) else rest).append((text, one))
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     said = [f"{text}.{_noise(one)}" for text, one in found[:_MOST]]
     if len(found) > _MOST:
         said.append(f"{len(found) - _MOST:,} more differences are significant.")

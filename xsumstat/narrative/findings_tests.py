@@ -122,7 +122,9 @@ def _tests_of_value(result: xr.Dataset) -> list[str]:
             of_them = ("that" if one else "those") if parts else f"the correlation{'' if one else 's'}"
             who = listed(named[at] for at in np.flatnonzero(of))
             parts.append(f"{of_them} of {who} {'is' if one else 'are'} {what}")
-    said = f"{of_whom(result)}{'; '.join(parts)} ({settled_by(result)}; {coefficient(result)})."
+    said = wording.Sentence(
+        f"{wording.of_whom(result)}{'; '.join(parts)}", f"{settled_by(result)}; {coefficient(result)}"
+    )
     return [said, *undefined(result, "pvalue")]
 
 
@@ -153,7 +155,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     first = leader(result)
     said: list[str] = []
     how = f"{settled_by(result)}; {coefficient(result)}"
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     if first is not None:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
@@ -197,12 +199,11 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     value = float(result["difference"].transpose(*dims).values[at, to])
     verdict = f"there is no significant difference between {name(one)} and {name(other)}"
     verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
-    return (
-        f"{verdict}: their correlations differ by {number(value)}{_limits_of(result, at, to)}, "
-        f"{wording.pvalue(float(p.values[at, to]))} ({settled_by(result)}; {coefficient(result)})."
-    )
+    differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to)}"
+    shown = wording.pvalue(float(p.values[at, to]))
+    return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
 
 
 def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
@@ -210,12 +211,6 @@ def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
         return ""
     low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
     return "" if math.isnan(low) else f" {wording.limits(low, high)}"
-
-
-def of_whom(result: xr.Dataset) -> str:
-    """Start of a sentence with the scope: "For systems and inputs like these, "."""
-    whom = scope.of(result.attrs)
-    return "" if whom is None else f"For {whom}, "
 
 
 def rank(result: xr.Dataset) -> list[str]:
@@ -233,8 +228,8 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
     shown = texts[:4] if more else texts
     numbered = "; ".join(f"({at}) {text}" for at, text in enumerate(shown, 1))
     word = "cluster" if len(groups) == 1 else "clusters"
-    return [f"{len(groups)} {word}, best first: {numbered}{more} ({coefficient(result)}{chance(result)})."
-            if of == "correlation" else f"{len(groups)} {word}, best first: {numbered}{more}."]  # fmt: skip
+    said = f"{len(groups)} {word}, best first: {numbered}{more}"
+    return [wording.Sentence(said, f"{coefficient(result)}{chance(result)}") if of == "correlation" else f"{said}."]
 
 
 def clusters_closing(result: xr.Dataset) -> list[str]:
@@ -244,13 +239,13 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
     else:
         correction = f"{tests:,} p-values not corrected"
     how = f"{wording.test_words(result)}; {correction}; alpha {setting(alpha_of(result))}"
-    return [f"{_WITHIN_CLUSTERS} ({how})."]
+    return [wording.Sentence(_WITHIN_CLUSTERS, how)]
 
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
     return [
         f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
-        f"{_WITHIN_CLUSTERS} ({_level(result)}).",
+        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
     ]
 
 
@@ -265,7 +260,7 @@ def _over_tasks(size: int) -> str:
 def ranks_closing(result: xr.Dataset) -> list[str]:
     """What the clusters of groups of tasks do not show."""
     return [
-        f"{_WITHIN_CLUSTERS} ({_level(result)}).",
+        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
         "A rank that differs between two groups of tasks is no evidence that the groups differ.",
     ]
 
@@ -343,13 +338,13 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    whom = of_whom(result)
+    whom = wording.of_whom(result)
     said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
     said += f" within ±{setting(margin[first])}"
     if last != first:
         said += f", and {number(share[last])} within ±{setting(margin[last])}"
     reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
-    return [f"{said}; {reached} (alpha {setting(alpha_of(result))}; {coefficient(result)})."]
+    return [wording.Sentence(f"{said}; {reached}", f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
 
 
 def dominance(result: xr.Dataset) -> list[str]:
@@ -357,7 +352,7 @@ def dominance(result: xr.Dataset) -> list[str]:
     dims = ("metric", "other_metric")
     along = str(result.attrs.get("along"))
     versions = labels(result, along) if along in result.dims else [None]
-    said = []
+    said: list[str] = []
     for at, version in enumerate(versions[:3]):
         part = result if version is None else result.isel({along: at})
         probability, resolved = (part[each].transpose(*dims).values for each in ("probability", "resolved"))
@@ -373,7 +368,7 @@ def dominance(result: xr.Dataset) -> list[str]:
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
     how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
-    return [f"{of_whom(result)}{'; '.join(said)}{more} ({how})."]
+    return [wording.Sentence(f"{wording.of_whom(result)}{'; '.join(said)}{more}", how)]
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
@@ -403,9 +398,14 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = "" if helper is None else f", with the help of {name(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
     if len(named) > _MOST_BEST or not best:
-        return [f"{said}{helped} ({_level(result)}).", *_beside_means(result)]
+        return [wording.Sentence(f"{said}{helped}", _level(result)), *_beside_means(result)]
     closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
-    return [f"{of_whom(result)}{best[0]}", *best[1:], f"{said}{helped} ({settled_by(result)}).", *closing]
+    return [
+        f"{wording.of_whom(result)}{best[0]}",
+        *best[1:],
+        wording.Sentence(f"{said}{helped}", settled_by(result)),
+        *closing,
+    ]
 
 
 def _beside_means(result: xr.Dataset) -> list[str]:
@@ -553,7 +553,7 @@ def alt_test(result: xr.Dataset) -> list[str]:
         each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
         if each:
             texts.append(f"{listed(each)} {verb}")
-    verdicts = [f"{'; '.join(texts)} ({how})."] if texts else ["No judge could be tested."]
+    verdicts: list[str] = [wording.Sentence("; ".join(texts), how)] if texts else ["No judge could be tested."]
     if mapped := result.attrs.get("calibrated"):
         were = "were" if ", " in str(mapped) else "was"
         verdicts.append(f"{mapped} {were} calibrated {result.attrs.get('calibration', '')}.")
@@ -597,7 +597,10 @@ def power(result: xr.Dataset) -> list[str]:
     over = f", on average over {listed(dim.replace('_', ' ') for dim in map(str, dims))}" if dims else ""
     error = number(float(result["mc_error"].max()))
     return [
-        f"Power at {setting(alpha)}{over}: {listed(each)} ({trials:,} trials, simulation error up to {error} each)."
+        wording.Sentence(
+            f"Power at {setting(alpha)}{over}: {listed(each)}",
+            f"{trials:,} trials, simulation error up to {error} each",
+        )
     ]
 
 
@@ -624,7 +627,7 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
 
 def bias(result: xr.Dataset) -> list[str]:
     """Metrics with errors related to a covariate, and the sign, unless noise in the human scores may explain it."""
-    said = []
+    said: list[str] = []
     p = adjust.decisive(result)
     for covariate in labels(result, "covariate"):
         one = result.sel(covariate=covariate)
@@ -644,13 +647,13 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     untold = ~clear & np.isinf(low) & np.isinf(high)
     noisy = clear & ~np.isnan(explained)
     whom = scope.words(one.attrs, ", for ")
-    said = []
+    said: list[str] = []
     parts = []
     for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
         if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
-        said.append(f"{'; '.join(parts)}, in SDs of the metric ({_level(one)}).")
+        said.append(wording.Sentence(f"{'; '.join(parts)}, in SDs of the metric", _level(one)))
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
         if (at := np.flatnonzero(noisy & side)).size:
             named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
