@@ -584,6 +584,7 @@ class DatasetMeta(_Meta):
         n_resamples: int = 1999,
         confidence_level: float = 0.95,
         rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
     ) -> Dataset:
         """Test whether missing scores depend on systems and on human scores, and bound what they leave open."""
 
@@ -1374,6 +1375,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
     ) -> Dataset:
         """Draw the tasks with replacement, and count how often each metric comes first."""
 

@@ -9,7 +9,7 @@ import xarray as xr
 from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
-from xsumstat.analyses import task_swaps
+from xsumstat.analyses import task_stability, task_swaps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not in all tasks")
 PAIRS = {"one, systems": "en-de", "one, outputs": "en-de", "two, systems": "zh-en"}
@@ -283,6 +283,15 @@ def test_limits_of_ranks_are_ranks_that_were_drawn():
         seen.add(tuple(ranks))
         assert (int(found.rank_low), int(found.rank_high)) == (ranks[0], ranks[2])  # of 3 draws .2 is the first, .8 all
     assert (1, 1, 2) in seen and (1, 1, 1) in seen
+
+
+@pytest.mark.parametrize("share", [0.025, 0.5, 1 - 0.025, (1 - 0.9) / 2, 1e-9, 1 - 1e-9])
+@pytest.mark.parametrize("n", [1, 7, 40, 999])
+def test_limits_from_counts_of_ranks_are_numpys_quantiles(share, n):
+    ranks = np.random.default_rng(n).integers(1, 7, (n, 6))
+    counts = np.array([np.bincount(each, minlength=7)[1:] for each in ranks.T])
+    want = np.quantile(ranks, share, axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(task_stability._quantile(counts, share, n), want)
 
 
 def test_equal_metrics_share_a_draw():
