@@ -33,7 +33,7 @@ def test_every_variable_dim_and_picture_is_declared():
         assert set(each.variables) <= set(catalogue.VARIABLES), each.name
         assert set(each.own) <= set(each.variables), each.name
         # What describes tasks is no name that results keep from scores.
-        assert set(each.dims) <= {*catalogue.COORDINATES, "resample", "language_pair", "domain"}, each.name
+        assert set(each.dims) <= {*catalogue.COORDINATES, "resample", "pair", "language_pair", "domain"}, each.name
         assert all(hasattr(accessor.Plots, picture) for picture in each.pictures), each.name
 
 
