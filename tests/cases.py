@@ -225,6 +225,8 @@ QUESTIONS = {
     "power": lambda d: xsumstat.power(d, "human", metric="m0", n_trials=2, **FEW),
     "repeatability": lambda d: again(d).meta.repeatability("human"),
     "missingness": lambda d: refusing(d).meta.missingness("human", **FEW),
+    "corr_test against a value": lambda d: d.meta.corr_test("human", method="wilcoxon", level="input", against=0.1),
+    "compare_metrics of ranks": lambda d: d.meta.compare_metrics("human", method="wilcoxon", level="within_system"),
 }
 
 # Questions that differ by level or coefficient alone, and share all else; and those that stand for them.

@@ -131,6 +131,150 @@ def test_what_it_says(level, whom):
     assert "(Wilcoxon, 1945)" in got.meta.methods() and whom in got.meta.methods()
 
 
+# --- One metric against a value ---
+
+
+ONE = {"method": "wilcoxon", "against": 0.0}
+
+
+def of_scipy(found, value, alternative):
+    """SciPy's test of correlations against a value, without the noise of rounding; and the sum of signed ranks."""
+    return scipys(np.column_stack([found, np.full(len(found), value)]), alternative)
+
+
+@QUIET
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(
+    "shape, points, gaps, name, value",
+    [
+        ((7, 30), None, 0.0, "pearsonr", 0.0),
+        ((7, 60), None, 0.2, "spearmanr", 0.3),
+        ((5, 12), None, 0.0, "kendalltau", 0.2),  # differences of 0 and ties, few: exact
+        ((5, 40), 1, 0.0, "kendalltau", 0.0),  # differences of 0 and ties, many: normal
+        ((4, 60), 1, 0.3, "pearsonr", 0.0),  # inputs without a correlation
+    ],
+)
+def test_one_metric_is_scipys_test_of_scipys_correlations(shape, points, gaps, name, value, alternative):
+    values = drawn(sum(shape) + 1, shape, points, gaps)
+    x, z = values[0], values[2]
+    asked = {"coefficient": name.removesuffix("r").removesuffix("tau"), "alternative": alternative, "against": value}
+    for level, pairs in (("input", zip(x.T, z.T, strict=True)), ("within_system", zip(x, z, strict=True))):
+        r = np.array(
+            [
+                getattr(scipy.stats, name)(a[~np.isnan(a)], b[~np.isnan(a)]).statistic
+                for a, b in pairs
+                if np.isfinite(a).sum() > 1 and np.ptp(a[~np.isnan(a)]) and np.ptp(b[~np.isnan(a)])
+            ]
+        )
+        got = dataset(values).meta.corr_test("m2", metric="m0", method="wilcoxon", level=level, **asked)
+        total, p = of_scipy(r, value, alternative)
+        assert got.correlation.dims == ("metric",) and "other_metric" not in got.dims
+        assert got.correlation.item() == pytest.approx(r.mean(), abs=1e-12), level
+        assert got.statistic.item() == pytest.approx(total, abs=1e-9), level
+        assert got.pvalue.item() == pytest.approx(p, rel=1e-9), level
+
+
+@QUIET
+def test_undefined_inputs_of_one_metric_are_counted_and_told():
+    values = drawn(64, (4, 60), 1, 0.3)
+    for undefined, words in (("drop", "the test leaves these inputs out"), ("zero", "correlations count as 0")):
+        got = dataset(values).meta.corr_test("m2", metric="m0", level="input", undefined=undefined, **ONE)
+        alone = dataset(values).meta.corr("m2", metric="m0", level="input", undefined=undefined)
+        assert got.n_undefined.item() == alone.n_undefined.item() > 5
+        assert got.correlation.item() == alone.correlation.item()
+        assert f"{got.n_undefined.item()} of 60 inputs have an undefined correlation; " in got.meta.conclusion()
+        assert words in got.meta.conclusion()
+        both = dataset(values).meta.corr_test("m2", **PAIR, level="input", undefined=undefined)
+        assert f"{both.n_undefined.item()} of 60 inputs have an undefined correlation; " in both.meta.conclusion()
+
+
+def test_one_metric_at_the_value_itself_and_without_any_correlation():
+    values = drawn(2, (6, 9))
+    values[0] = 2 * values[2] - 1
+    values[1] = 4.0
+    with pytest.warns(UserWarning, match="constant"):
+        got = dataset(values).meta.corr_test("m2", level="input", method="wilcoxon", against=1)
+    assert got.pvalue.values.tolist()[0] == 1.0 and np.isnan(got.pvalue.values[1])
+    assert got.n_undefined.values.tolist() == [0, 9] and "Undefined: m1." in got.meta.conclusion()
+    nothing = got.sel(metric=["m1"]).meta.conclusion()
+    assert nothing.startswith("No test could be made.")
+
+
+def test_what_the_test_of_single_metrics_says(demo):
+    got = demo.meta.corr_test("human", level="input", **ONE)
+    assert got.meta.conclusion().startswith(
+        "For these 12 systems on inputs like these, the correlations of judge (.78), bertscore (.55), rouge (.50), "
+        "bleu (.25) and perplexity (.49) are significantly above 0; that of length (.07) is not significantly "
+        "different from 0 (Wilcoxon's signed-rank tests; p-values not corrected; alpha .05; Pearson's r, input level)."
+    )
+    assert "differs from 0. P-values, for these 12 systems on inputs like these, come from Wil" in got.meta.methods()
+    less = demo.meta.corr_test(
+        "human", metric="length", level="input", method="wilcoxon", against=0.5, alternative="less"
+    )
+    assert "the correlation of length (.07) is significantly below 0.5" in less.meta.conclusion()
+    corrected = got.meta.adjust("holm")
+    want = np.minimum(1, np.maximum.accumulate(np.sort(got.pvalue) * np.arange(6, 0, -1)))
+    np.testing.assert_allclose(np.sort(corrected.pvalue_adjusted), want)
+    assert "| length | .213 | .07 |" in got.meta.to_markdown()
+    assert "pvalues" not in dir(got.meta.plot) and "bars" in dir(got.meta.plot)
+    with pytest.raises(ValueError, match="no p-values of metric pairs"):
+        got.meta.plot.pvalues()
+
+
+def test_one_metric_of_lazy_scores_and_further_labels():
+    values = drawn(3, (6, 20))
+    ds = xr.concat([dataset(values), dataset(values[:, :, ::-1] ** 3)], xr.DataArray(["a", "b"], dims="domain"))
+    got = ds.meta.corr_test("m2", level="input", **ONE)
+    assert got.pvalue.dims == ("domain", "metric")
+    for label in "ab":
+        alone = ds.sel(domain=label).meta.corr_test("m2", level="input", **ONE)
+        np.testing.assert_array_equal(got.pvalue.sel(domain=label), alone.pvalue)
+    xr.testing.assert_identical(ds.chunk({"metric": 1}).meta.corr_test("m2", level="input", **ONE).compute(), got)
+    assert got.meta.conclusion().count("For these 6 systems") == 2
+
+
+@pytest.mark.parametrize(
+    "asked, error, message",
+    [
+        ({"against": "m1"}, TypeError, "against must be a number, got 'm1'; other= names metrics to compare with"),
+        ({"against": ["m1"]}, TypeError, "against must be a number"),
+        ({"against": True}, TypeError, "against must be a number, got True"),
+        ({"against": 1.5}, ValueError, "against must be at least -1 and at most 1, got 1.5"),
+        ({"against": float("nan")}, ValueError, "against must be a number, got nan"),
+        ({"against": 0, "other": "m1"}, ValueError, "against tests each metric alone, and other names metrics"),
+        ({"against": 0, "method": "williams"}, ValueError, "against=0 needs method='wilcoxon', got method='williams'"),
+        ({"against": 0, "level": "system"}, ValueError, "needs level='input' or 'within_system', got level='system'"),
+        ({"against": 0, "level": "global"}, ValueError, "needs level='input' or 'within_system', got level='global'"),
+    ],
+)
+def test_values_that_are_refused(asked, error, message):
+    with pytest.raises(error, match=message):
+        dataset(drawn(3, (6, 20))).meta.corr_test("m2", **({"method": "wilcoxon", "level": "input"} | asked))
+
+
+# --- Through compare_metrics ---
+
+
+def test_all_pairs_through_compare_metrics(demo):
+    for level, whom in (("input", "these 12 systems on inputs like these"), ("within_system", "systems like these")):
+        got = demo.meta.compare_metrics("human", level=level, method="wilcoxon")
+        want = demo.meta.corr_test("human", level=level, method="wilcoxon").meta.adjust("holm")
+        for name in want.data_vars:
+            np.testing.assert_array_equal(got[name], want[name])
+        np.testing.assert_array_equal(got.statistic, -got.statistic.values.T)
+        np.testing.assert_array_equal(got.significant, (want.pvalue_adjusted <= 0.05).values)
+        assert got.meta.conclusion().startswith(f"For {whom}") and "Wilcoxon's signed-rank tests" in repr(got.meta)
+        said = got.meta.methods()
+        assert "(Graham & Baldwin, 2014)" in said and "(Wilcoxon, 1945)" in said and "Zou" not in said
+    lazily = demo.chunk({"metric": 1}).meta.compare_metrics("human", level="within_system", method="wilcoxon")
+    xr.testing.assert_identical(lazily.compute(), got)
+    with pytest.raises(ValueError, match="needs level='input' or 'within_system', got level='system'"):
+        demo.meta.compare_metrics("human", method="wilcoxon")
+    for asked in ({"resample": "input"}, {"adjust": "maxt"}, {"cluster": "system_type"}, {"given": "length"}):
+        with pytest.raises(ValueError, match="wilcoxon"):
+            demo.meta.compare_metrics("human", method="wilcoxon", level="input", **asked)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("systems, inputs", [(8, 12), (10, 100)])
 def test_its_level_where_two_metrics_differ_by_noise_alone(systems, inputs):
@@ -141,3 +285,17 @@ def test_its_level_where_two_metrics_differ_by_noise_alone(systems, inputs):
     ds = xr.Dataset({"score": (("metric", "system", "input", "set"), score)}, {"metric": ["m0", "m1", "m2"]})
     share = float((ds.meta.corr_test("m2", **PAIR, level="input").pvalue <= 0.05).mean())
     assert 0.022 <= share <= 0.078
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("systems, inputs", [(8, 12), (10, 100)])
+def test_its_level_for_a_metric_that_tells_nothing(systems, inputs):
+    """Of 1,000 sets one in twenty, within four standard errors; of other systems far more, as the metric's own stay."""
+    rng, trials = np.random.default_rng(6), 1000
+    gold = rng.normal(size=(1, systems, 1, trials)) + rng.normal(size=(1, systems, inputs, trials))
+    noise = rng.normal(size=(2, systems, inputs, trials))
+    noise[1] += rng.normal(size=(systems, 1, trials))
+    labels = {"metric": ["m0", "m1", "m2"]}
+    ds = xr.Dataset({"score": (("metric", "system", "input", "set"), np.concatenate([noise, gold]))}, labels)
+    shares = (ds.meta.corr_test("m2", level="input", **ONE).pvalue <= 0.05).mean("set").values
+    assert 0.022 <= shares[0] <= 0.078 and shares[1] > 0.15

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure
+from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
-from xsumstat.coefficients.record import Estimator
-from xsumstat.dataset import labelled, metric_pairs, results
+from xsumstat.coefficients.record import Coefficient, Estimator
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
+from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 
 # Of the correlations of single inputs, or of single systems.
 _OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
-@_validate.public
+@validate.public
 def corr_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -34,6 +34,7 @@ def corr_test(
     level: str = "system",
     coefficient: str | CorrelationFunction = "pearson",
     method: str = "williams",
+    against: float | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     missing: str = "pairwise",
@@ -47,6 +48,8 @@ def corr_test(
     {pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
+    against : float, optional
+        Test each metric's correlations against this value, e.g. 0, instead of another metric's. Needs "wilcoxon".
     {alternative}
     confidence_level : float, default 0.95
         Confidence level of the interval by "zou".
@@ -57,7 +60,8 @@ def corr_test(
     -------
     Dataset
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
+        without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.
 
     Warns
     -----
@@ -68,9 +72,11 @@ def corr_test(
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
-    inputs like these. The formulas assume jointly normal scores and Pearson's r. Use them at system level only: at
-    global level they are very liberal. "wilcoxon" assumes symmetric differences. Formulas: documentation, "How
-    intervals and tests are computed"; sizes: "Calibration".
+    inputs like these (within_system: systems like these on these inputs). The formulas assume jointly normal scores and
+    Pearson's r; use them at system level only. "wilcoxon" tests whether the differences are symmetric about 0. It
+    leaves out differences of 0 (SciPy's ``zero_method="wilcox"``), and is exact for at most 50 inputs (13 with ties or
+    zeros), otherwise normal without a continuity correction. Formulas: documentation, "How intervals and tests are
+    computed"; sizes: "Calibration".
 
     References
     ----------
@@ -90,15 +96,24 @@ def corr_test(
             f"the formulas are for correlations, which coefficient={measure.coefficient.name!r} is not; use "
             "compare_metrics"
         )
-    _validate.choice("method", method, METHODS)
+    validate.choice("method", method, METHODS)
     if method == "wilcoxon" and level not in _OF_GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
+    if against is not None:
+        against = _checked_value(against, method, other, measure.coefficient)
+        scores = schema.prepare(ds, gold, metric, **ready)
+        found = _of_values(scores, against, alternative, measure)
+        scores.later.make(
+            checks.warn_undefined, found["correlation"], *scores.spreads, why_undefined(measure.coefficient)
+        )
+        own = {"method": method, "against": against, "alternative": alternative}
+        return results.result(found, scores, analysis="corr_test", **own, **measure.attrs)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     if method == "wilcoxon":
         by_pair = _of_ranks(scores, tested, alternative, measure)
@@ -118,9 +133,33 @@ def corr_test(
     )
 
 
+def _checked_value(against: Any, method: str, other: Any, coefficient: Coefficient) -> float:
+    if method != "wilcoxon":
+        raise ValueError(f"against={validate.given(against)} needs method='wilcoxon', got method={method!r}")
+    if other is not None:
+        raise ValueError("against tests each metric alone, and other names metrics to compare with; use one of them")
+    if isinstance(against, str) or not np.isscalar(against):
+        raise TypeError(
+            f"against must be a number, got {validate.given(against)}; other= names metrics to compare with"
+        )
+    return validate.number("against", against, *coefficient.bounds)
+
+
+def _of_values(scores: schema.Scores, against: float, alternative: str, measure: Measure) -> dict[str, xr.DataArray]:
+    """The signed-rank test of each metric's correlations against a value."""
+    names = ("correlation", "statistic", "pvalue", "n_undefined")
+
+    def formula(x: FloatArray, z: FloatArray, targets: Any, measure: Measure) -> FloatArray:
+        ready, places = estimators(x, z, targets, measure)
+        return np.array([_against(ready[at], against, alternative, measure) for (at,) in places]).T
+
+    targets = tuple((at,) for at in scores.rows)
+    return labelled.run(Formula(targets, measure, formula, names), scores, "metric", results.types(names))
+
+
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
-        _validate.warn(
+        validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",
@@ -157,6 +196,15 @@ def _of_ranks(
         return np.array([_signed_ranks(ready[a], ready[b], alternative, measure) for a, b in places]).T
 
     return labelled.run(Formula(pairs, measure, formula, names), scores, "_pair", results.types(names))
+
+
+def _against(one: Estimator, value: float, alternative: str, measure: Measure) -> tuple[float, float, float, int]:
+    """Correlation, sum of signed ranks, p-value, and how many groups have an undefined correlation."""
+    r, n = one.groups()
+    undefined = np.isnan(r) & (n > 0)
+    r = np.where(undefined, 0.0, r) if measure.undefined_as_zero else r
+    statistic, pvalue, _ = _ranks_of(r[~np.isnan(r)] - value, alternative)
+    return one.value(), statistic, pvalue, int(undefined.sum())
 
 
 def _signed_ranks(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # Signs of all pairs are kept for groups of few members, of somewhat more where groups are many; beyond these sizes
 # sorting is faster.

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import cell_ties as kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Differences are counted between so many edges, which a sample of so many pairs places.
 EDGES, _SAMPLE = 512, 2**16

@@ -15,8 +15,8 @@ from xsumstat.coefficients import arrays, ties
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.soft_accuracy import SoftAccuracy
 from xsumstat.coefficients.ties import Members
+from xsumstat.core.types import FloatArray
 from xsumstat.kernels.ties import NO_GAIN
-from xsumstat.types import FloatArray
 
 # With more inputs than this the chances of a random metric are as good as continuous.
 _MOST_INPUTS = 50

@@ -14,9 +14,9 @@ from xsumstat.coefficients import arrays
 from xsumstat.coefficients.curvature import Bend, Curvature
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import jackknife as jackknife_kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 
 def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:

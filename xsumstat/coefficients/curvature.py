@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

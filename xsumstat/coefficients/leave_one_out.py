@@ -15,7 +15,7 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.curvature import Bend
 from xsumstat.coefficients.record import Estimator, Measure
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 # Of all systems, and of all inputs, which ones.
 TakingPart = tuple[BoolArray, BoolArray]

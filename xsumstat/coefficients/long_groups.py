@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import correlation as kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 # Beyond so many members counting while sorting is faster, and so many bytes are made of the metrics of a group.

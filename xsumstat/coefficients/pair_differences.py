@@ -17,9 +17,9 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_swaps
 from xsumstat.coefficients.leave_one_out import OfCells
 from xsumstat.coefficients.record import Differences, Estimator, Measure
+from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as correlation_kernels
 from xsumstat.kernels import pair_differences as kernels
-from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Differences, Estimator, Measure
-from xsumstat.types import BoolArray, FloatArray, IntArray, Pair
+from xsumstat.core.types import BoolArray, FloatArray, IntArray, Pair
 
 Made = TypeVar("Made")
 

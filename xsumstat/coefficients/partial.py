@@ -16,10 +16,10 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_parts, correlations
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bootstrap as bootstrap_kernels
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import partial as partial_kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 
 def places(variables: int) -> list[tuple[int, int]]:

@@ -10,9 +10,9 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_swaps, correlations, partial
 from xsumstat.coefficients.rank_swaps import Pooled, pooled_values
 from xsumstat.coefficients.record import Differences, Measure
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import partial as partial_kernels
 from xsumstat.kernels import swap_means as swap_mean_kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 
 def swapped(

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Differences, Measure
 from xsumstat.coefficients.sorted_ranks import Sorted
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import swaps as swap_kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # A common multiple beyond this is of no use.
 _MOST_COMMON = 10**6

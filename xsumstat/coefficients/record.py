@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.types import CorrelationFunction, FloatArray, IntArray, Pair
+from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray, Pair
 
 LEVELS = ("system", "input", "global", "within_system")
 

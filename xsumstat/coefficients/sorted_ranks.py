@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation
 from xsumstat.kernels import ranks as kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray
 
 # Resamples side by side: fewer where there are many codes, to stay near the cache.
 _MOST_LANES, _LEAST_LANES, _CELLS = 64, 16, 2**22

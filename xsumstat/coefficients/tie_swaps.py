@@ -13,11 +13,11 @@ from xsumstat.coefficients import arrays, correlation_swaps, ties
 from xsumstat.coefficients.rank_swaps import Pooled, Ranks, common_step
 from xsumstat.coefficients.record import Differences, Measure
 from xsumstat.coefficients.ties import Members
+from xsumstat.core.types import Bits, FloatArray, Pair
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.kernels import ties as tie_kernels
-from xsumstat.types import Bits, FloatArray, Pair
 
 # --- Scores trade places ---
 

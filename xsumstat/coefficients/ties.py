@@ -15,10 +15,10 @@ import numpy.typing as npt
 from xsumstat.coefficients import arrays, correlations
 from xsumstat.coefficients.cell_ties import CellTies
 from xsumstat.coefficients.record import Coefficient, Estimator, Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import ties as tie_kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Pairs of outputs that are sorted at once, about 40 bytes each.
 MOST_PAIRS = 2**25

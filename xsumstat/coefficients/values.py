@@ -17,9 +17,9 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_parts, correlations, leave_one_out
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, Share
 from xsumstat.coefficients.record import Coefficient, Differences, Estimator, LeaveOneOut, Measure
+from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.kernels import values as kernels
-from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 # From sums (numbers, ...) to the coefficient; the first number is that of cells.
 Formula = Callable[[FloatArray], FloatArray]

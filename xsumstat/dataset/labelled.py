@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import extras
+from xsumstat.core import extras
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.scores import Scores
 from xsumstat.resampling import jobs, tasks
 from xsumstat.resampling.jobs import Job
-from xsumstat.types import FloatArray
 
 
 def run(

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
-from xsumstat import catalogue, extras
+from xsumstat import catalogue
+from xsumstat.core import extras
 from xsumstat.dataset import facts
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.facts import CORE

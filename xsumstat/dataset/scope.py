@@ -90,7 +90,7 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
         random = about.random
     if not random and attrs.get("method") in _FORMULAS:
         random = _CORRELATED.get(str(attrs.get("level")), ())
-    if attrs.get("analysis") == "corr_test" and attrs.get("method") == "wilcoxon":
+    if attrs.get("analysis") in ("corr_test", "compare_metrics") and attrs.get("method") == "wilcoxon":
         random = _GROUPS.get(str(attrs.get("level")), ())
     if attrs.get("target") == "these":
         return Scope((), systems, inputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 # Inputs to draw from each stratum: one alone has no variance.
 LEAST = 2

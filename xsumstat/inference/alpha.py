@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

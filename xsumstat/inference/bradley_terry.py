@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 _STEPS, _LONGEST_STEP, _ENOUGH = 100, 2.0, 1e-9
 # A strength that is farther than this from the mean is on its way to infinity: a chance of 1 in 160,000.

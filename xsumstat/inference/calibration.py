@@ -13,7 +13,7 @@ from xsumstat.coefficients import arrays
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.leave_one_out import OfRefits
 from xsumstat.coefficients.record import Measure
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 METHODS = ("isotonic", "linear", "quantile")
 # Scores so near to the middle of two grades, as a share of the gap between these, lie on it.

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core.types import FloatArray
 from xsumstat.inference import jackknife
-from xsumstat.types import FloatArray
 
 
 @dataclass(frozen=True)

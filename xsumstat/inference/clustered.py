@@ -9,7 +9,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.clusters import Clusters
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 # So small a share of a variance is none; rounding makes differences of so small a share of scores.
 _NOTHING, _ROUNDING = 1e-10, 1e-12

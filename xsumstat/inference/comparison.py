@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.jackknife import Estimated, t_quantile
-from xsumstat.types import FloatArray
 
 # No p-value is less: metrics of opposed sign may differ at any confidence level.
 LEAST_PVALUE = 1e-12

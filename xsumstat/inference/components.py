@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 
 Axes = tuple[int, ...]
 

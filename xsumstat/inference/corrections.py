@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 CORRECTIONS = ("bonferroni", "holm", "maxt", "bh", "by")
 # Those that p-values are enough for, without the joint draws of all tests.

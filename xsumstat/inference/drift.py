@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.inference import corrections, prompts
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.inference.pvalues import two_sided_by_t
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 # What is found of all systems together, and of each.
 OF_ALL = (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.pvalues import two_sided_by_t
-from xsumstat.types import FloatArray
 
 
 def limits(estimates: FloatArray, variances: Sequence[FloatArray], t: float) -> tuple[float, float]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
-from xsumstat.types import FloatArray, IntArray
 
 # Covariances of groups' contrasts are singular if an eigenvalue is a smaller share of the largest variance of a group.
 SINGULAR = 1e-10

@@ -11,8 +11,8 @@ import numpy as np
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.score_limits import wilson_about
-from xsumstat.types import FloatArray, IntArray
 
 # Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
 LEAST_MEMBERS, LEAST_CLUSTERS, LEAST_GROUPS = 4, 3, 2

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.inference import prompts
 from xsumstat.inference.score_limits import wilson
 from xsumstat.inference.system_means import divided
-from xsumstat.types import BoolArray, FloatArray
 
 TESTS = ("system", "score within inputs", "score between inputs")
 QUARTERS = ("lowest", "second", "third", "highest")

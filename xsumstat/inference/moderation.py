@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 
 # Below so many variances the spread of variances is not estimated.
 LEAST = 3

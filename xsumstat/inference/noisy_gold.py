@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import clustered, fieller
 from xsumstat.inference.clustered import Question
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.inference.rater_offsets import Noise, RatedCells, fitted
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # A sum of squares that is so small a share of what it is left of has lost digits, and is made anew.
 _DIGITS = 1e-6

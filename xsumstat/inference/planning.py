@@ -10,9 +10,9 @@ import numpy as np
 
 from xsumstat.coefficients.leave_one_out import OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray
 from xsumstat.inference import jackknife
 from xsumstat.inference.rating_plans import least_number
-from xsumstat.types import FloatArray
 
 # Correlations are kept a step from 1.
 _STEP = 1e-6

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 
 # Eigenvalues below this share of the largest are 0: raters who share no cell, through others either.
 _SINGULAR = 1e-9

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 # A judge needs a slope, and its variance: of fewer inputs ratings stand alone.
 LEAST_JUDGED = 5

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.inference import prompts
 from xsumstat.inference.components import EFFECTS, Axes, Layout
-from xsumstat.types import BoolArray, FloatArray
 
 COMPONENTS: dict[str, Axes] = {**EFFECTS, "run": (2,), "residual": (0, 1, 2)}
 # Shares of flips, each with its limits, and how many cases they count.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.moderation import moderated
 from xsumstat.inference.system_means import MODERATED, divided, quantile, with_limits
-from xsumstat.types import BoolArray, FloatArray
 
 LEAST_SYSTEMS = 3
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 
 
 def few_valued(z: FloatArray, rated: BoolArray) -> BoolArray:

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.kernels import sign_sums as kernels
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 # Up to so many signs all sums are listed, half by half.
 _LISTED = 40

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.system_differences import NAMES, least_variance
 from xsumstat.inference.system_means import Slope, Strata, divided, over_strata, quantile, satterthwaite
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # How much the mean variance of all pairs of systems counts beside each one's own, in degrees of freedom; from how many
 # pairs on there is one.

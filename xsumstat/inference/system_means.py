@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.moderation import moderated
-from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
+from xsumstat.inference.pvalues import by_t
 
 TARGETS = ("new", "these")
 # A system with fewer ratings, and scores of fewer inputs with ratings, are left to the ratings alone.
@@ -249,8 +250,6 @@ def _between(
 
 def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:
     """Mean metric score of rated less that of unrated inputs, and Student's p-value of no difference."""
-    from scipy.special import stdtr
-
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     other = scored & ~rated
@@ -269,5 +268,5 @@ def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray,
     variance = divided(divided((rest**2).sum(axis=-1), df, np.nan), total, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = difference / np.sqrt(variance)
-    p = np.where(df > 0, 2 * stdtr(np.maximum(df, 1), -np.abs(t)), np.nan)
+    p = np.where(df > 0, by_t(t, np.maximum(df, 1))[0], np.nan)
     return difference, np.where(difference == 0, 1.0, p)

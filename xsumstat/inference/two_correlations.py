@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat.types import FloatArray
+from xsumstat.core.types import FloatArray
 
 METHODS = ("williams", "steiger", "meng", "zou")
 # Beyond this many standard errors a p-value is 0 in double precision.

@@ -16,11 +16,11 @@ from xsumstat.coefficients.layers import Aggregated
 from xsumstat.coefficients.leave_one_out import each_left_out
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import intervals
 from xsumstat.resampling import threads
 from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import FloatArray, IntArray
 
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]

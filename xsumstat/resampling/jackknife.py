@@ -13,11 +13,11 @@ from xsumstat.coefficients import clusters as by_cluster
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.leave_one_out import OfRefits, Parts
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray
 from xsumstat.inference import calibration, jackknife
 from xsumstat.inference.jackknife import Estimated
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import AtOnce, Job, OfMetrics
-from xsumstat.types import FloatArray
 
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]

@@ -11,9 +11,9 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import FloatArray, IntArray
 
 R = TypeVar("R")
 

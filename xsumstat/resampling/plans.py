@@ -14,8 +14,8 @@ import numpy.typing as npt
 from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.pairs import Draw
+from xsumstat.core.types import Bits
 from xsumstat.resampling import draws
-from xsumstat.types import Bits
 
 
 @dataclass(frozen=True)

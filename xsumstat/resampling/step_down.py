@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xsumstat import extras
+from xsumstat.core import extras
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import corrections
 from xsumstat.resampling import jobs
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 Counts = npt.NDArray[np.unsignedinteger[Any]]
 

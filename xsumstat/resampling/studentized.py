@@ -11,12 +11,12 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.intervals import studentized_interval
 from xsumstat.resampling import draws, jackknife, threads
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
 from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import FloatArray, IntArray
 
 _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "fell_back")
 # A standard error that is no larger is none.

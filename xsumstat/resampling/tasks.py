@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import Job, R
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Cells times resamples times targets of one task: a second or two, more where scores are tied.
 _TASK = 4e9
@@ -250,7 +250,7 @@ def _check_room(job: Job[Any], plan: _Plan) -> None:
     room = _memory()
     if needed > room:
         raise ValueError(
-            f"one task needs about {needed / 1e9:.3g} GB: {_validate.counted(metrics, 'metric')} and the gold, "
+            f"one task needs about {needed / 1e9:.3g} GB: {validate.counted(metrics, 'metric')} and the gold, "
             f"of {plan.matrix_bytes / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a "
             "task. Take workers with more memory, or fewer inputs"
         )

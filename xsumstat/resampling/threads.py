@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from xsumstat import extras
+from xsumstat.core import extras
 from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
