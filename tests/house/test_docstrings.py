@@ -11,7 +11,8 @@ from pathlib import Path
 from numpydoc import validate
 
 import xsumstat
-from xsumstat import accessor, docstrings
+from xsumstat import accessor
+from xsumstat.core import docstrings
 
 ACCESSORS = {
     f"xsumstat.accessor.{owner.__name__}.{name}": getattr(owner, name)  # whole once it is looked at

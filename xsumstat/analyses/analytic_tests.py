@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 
 # Of the correlations of single inputs, or of single systems.
 _OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
-@_validate.public
+@validate.public
 def corr_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -82,14 +82,14 @@ def corr_test(
             f"the formulas are for correlations, which coefficient={measure.coefficient.name!r} is not; use "
             "compare_metrics"
         )
-    _validate.choice("method", method, METHODS)
+    validate.choice("method", method, METHODS)
     if method == "wilcoxon" and level not in _OF_GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
     if against is not None:
         against = _checked_value(against, method, other, measure.coefficient)
@@ -121,14 +121,14 @@ def corr_test(
 
 def _checked_value(against: Any, method: str, other: Any, coefficient: Coefficient) -> float:
     if method != "wilcoxon":
-        raise ValueError(f"against={_validate.given(against)} needs method='wilcoxon', got method={method!r}")
+        raise ValueError(f"against={validate.given(against)} needs method='wilcoxon', got method={method!r}")
     if other is not None:
         raise ValueError("against tests each metric alone, and other names metrics to compare with; use one of them")
     if isinstance(against, str) or not np.isscalar(against):
         raise TypeError(
-            f"against must be a number, got {_validate.given(against)}; other= names metrics to compare with"
+            f"against must be a number, got {validate.given(against)}; other= names metrics to compare with"
         )
-    return _validate.number("against", against, *coefficient.bounds)
+    return validate.number("against", against, *coefficient.bounds)
 
 
 def _of_values(scores: schema.Scores, against: float, alternative: str, measure: Measure) -> dict[str, xr.DataArray]:
@@ -145,7 +145,7 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
-        _validate.warn(
+        validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",

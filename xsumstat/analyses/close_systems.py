@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import (
     AUTO,
     Draws,
@@ -25,6 +24,8 @@ from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients.correlations import Means
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, facts, labelled, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
@@ -32,12 +33,11 @@ from xsumstat.inference.close_pairs import ClosePairs
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.jobs import Job
-from xsumstat.types import FloatArray, IntArray
 
 UNITS = ("quantile", "score")
 
 
-@_validate.public
+@validate.public
 def close_corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -94,17 +94,17 @@ def close_corr(
     {'to 0.25': 0.29, 'to 1': 0.73}
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
-    _validate.choice("coefficient", coefficient, close)
-    _validate.choice("unit", unit, UNITS)
-    _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    validate.choice("coefficient", coefficient, close)
+    validate.choice("unit", unit, UNITS)
+    validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
     if interval is not None:
-        _validate.choice("interval", interval, ("percentile", "basic", "normal"))
+        validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure("system", coefficient, missing, "drop")
     limits = _limits(gap, unit)
     resample = "both" if method == "jackknife" and isinstance(resample, str) and resample == AUTO else resample
     dims = checked_dims(resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     these = these_systems(resample, dims)
     scores = schema.prepare(ds, gold, metric, level="system", missing=missing, these_systems=these)
     dims = random_dims(resample, dims, scores.shape)
@@ -256,11 +256,11 @@ def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
     found = []
     for each in gaps:
         low, high = each if isinstance(each, list | tuple) and len(each) == 2 else (0.0, each)
-        low, high = (_validate.number("gap", side, 0.0, most) for side in (low, high))
+        low, high = (validate.number("gap", side, 0.0, most) for side in (low, high))
         if low > high or high == 0.0 and unit == "quantile":
             raise ValueError(f"gap must go from a smaller to a larger number, got {each!r}")
         found.append((low, high))
-    _validate.unique("gap", found)
+    validate.unique("gap", found)
     return found
 
 

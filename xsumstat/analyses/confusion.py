@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, results, scale_checks, value_checks
 from xsumstat.dataset import scores as schema
-from xsumstat.types import FloatArray
 
 LABELS = ("human_label", "judge_label")
 
 
-@_validate.public
+@validate.public
 def confusion(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

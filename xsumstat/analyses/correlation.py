@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
 from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
@@ -26,14 +25,15 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.coefficients import arrays, long_groups
 from xsumstat.coefficients.record import Estimator
+from xsumstat.core import extras, validate
+from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import checks, facts, labelled, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_estimates, drawn=pooling.never)
 def corr(
@@ -88,7 +88,7 @@ def corr(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
-    _validate.flag("average", average)
+    validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
@@ -105,7 +105,7 @@ def corr(
     return results.result(variables, scores, analysis="corr", **attrs)
 
 
-@_validate.public
+@validate.public
 def metric_corr(
     ds: xr.Dataset,
     *,
@@ -142,7 +142,7 @@ def metric_corr(
            [0.27, 1.  ]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    _validate.flag("average", average)
+    validate.flag("average", average)
     check_symmetric(measure.coefficient)
     if top is not None and level != "input":
         raise ValueError(f"top keeps the best outputs of each input and needs level='input', got level={level!r}")
@@ -154,7 +154,7 @@ def metric_corr(
     if not measure.own_cells:
         labels = score["metric"].values.tolist()
         later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
-    top = None if top is None else _validate.integer("top", top, 1)
+    top = None if top is None else validate.integer("top", top, 1)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
     pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
-from xsumstat.types import FloatArray
 
 
-@_validate.public
+@validate.public
 def normality(
     ds: xr.Dataset,
     *,
@@ -51,8 +51,8 @@ def normality(
     >>> ds.meta.normality(metric=["human", "judge"]).pvalue.values.round(2)
     array([0.72, 0.67])
     """
-    _validate.choice("level", level, _validate.LEVELS)
-    alpha = _validate.fraction("alpha", alpha)
+    validate.choice("level", level, validate.LEVELS)
+    alpha = validate.fraction("alpha", alpha)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=level, later=later)
     groups = {"input": ["input"], "within_system": ["system"]}.get(level, [])
@@ -93,7 +93,7 @@ def _shapiro(values: FloatArray) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-@_validate.public
+@validate.public
 def pca(
     ds: xr.Dataset, *, metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None, n_components: int = 2
 ) -> xr.Dataset:
@@ -120,7 +120,7 @@ def pca(
     >>> ds.meta.pca(metric=["human", "judge", "bleu"]).explained.values.round(2)
     array([0.79, 0.21])
     """
-    n_components = _validate.integer("n_components", n_components, 1)
+    n_components = validate.integer("n_components", n_components, 1)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level="global", later=later)
     points = [dim for dim in score.dims if dim not in facts.CELLS]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.analyses.equivalence import equivalence
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, directions, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import drift as inference
-from xsumstat.types import CorrelationFunction
 
 NEW, OLD = "new", "old"
 # The dim of the two versions within this file.
@@ -23,7 +23,7 @@ _VERSION = "judge_version"
 _OF_AGREEMENT = ("difference", "ci_low", "ci_high", "margin", "pvalue", "equivalent", "n_undefined", "fell_back")
 
 
-@_validate.public
+@validate.public
 def drift(
     ds: xr.Dataset,
     anchor: xr.Dataset | Hashable,
@@ -87,7 +87,7 @@ def drift(
     >>> found.system_shift.isel(metric=0, system=[0, 1]).round(2).values.tolist()
     [4.0, 0.0]
     """
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     pair = _Versions.of(ds, anchor, gold, metric)
     how: dict[str, Any] = {"level": level, "coefficient": coefficient, "undefined": undefined}
     agreement = equivalence(
@@ -96,7 +96,7 @@ def drift(
         along=_VERSION,
         base=OLD,
         metric=pair.judges,
-        margin=_validate.number("margin", margin, 0, np.inf),
+        margin=validate.number("margin", margin, 0, np.inf),
         method="jackknife",
         resample="input",
         alpha=alpha,
@@ -104,7 +104,7 @@ def drift(
         **how,
     )
     found = agreement[list(_OF_AGREEMENT)].isel({_VERSION: 0}, drop=True).drop_attrs(deep=False)
-    with _validate.kept_warnings():  # they were given just now
+    with validate.kept_warnings():  # they were given just now
         each = correlation.corr(pair.ds, pair.gold, metric=pair.judges, **how)["correlation"]
     for version, name in ((NEW, "new_correlation"), (OLD, "old_correlation")):
         found[name] = each.sel({_VERSION: version}, drop=True)
@@ -182,12 +182,12 @@ def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.Data
     except ValueError as error:
         raise ValueError(f"anchor must hold scores as ds does: {error}") from error
     for label in now.indexes["metric"]:
-        _validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
+        validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
     if schema.texts_of(ds) != schema.texts_of(anchor):
         raise ValueError("anchor has other texts as labels than the scores: give all, the lowest first, by labels=")
     apart = sorted(map(str, {*now.dims} ^ {*then.dims}))
     if apart:
-        raise ValueError(f"anchor and score must have the same dims; only one of them has {_validate.listing(apart)}")
+        raise ValueError(f"anchor and score must have the same dims; only one of them has {validate.listing(apart)}")
     return then.sel(metric=now["metric"].values)
 
 
@@ -196,11 +196,11 @@ def _of_one(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Two metrics of one Dataset: the new version, and the old one under its name."""
     labels = list(score.indexes["metric"])
-    _validate.known("anchor", anchor, labels, "metrics")
+    validate.known("anchor", anchor, labels, "metrics")
     asked = [label for label in leakage.judged(score, own) if label != anchor] if metric is None else metric
     places = schema.choose(score, asked, "metric")
     if len(places) != 1 or labels[places[0]] == anchor:
-        told = _validate.listing([labels[at] for at in places])
+        told = validate.listing([labels[at] for at in places])
         raise ValueError(f"anchor={anchor!r} is the old version of one metric: name the new one by metric=; got {told}")
     now = score.isel(metric=places)
     return now, score.sel(metric=[anchor]).drop_vars("metric").assign_coords(metric=now["metric"].values)
@@ -211,14 +211,14 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
     for dim in map(str, now.dims):
         if dim not in now.indexes or dim not in then.indexes:
             if now.sizes[dim] != then.sizes[dim]:
-                got = _validate.counted(then.sizes[dim], "label")
+                got = validate.counted(then.sizes[dim], "label")
                 raise ValueError(f"anchor has {got} along {dim!r}, but the scores have {now.sizes[dim]}")
             continue
         ours, theirs = now.indexes[dim], then.indexes[dim]
         if not ours.isin(theirs).any():
             raise ValueError(
                 f"anchor shares no output with the scores: no label of {dim!r} is in both. Scores: "
-                f"{_validate.listing(ours)}; anchor: {_validate.listing(theirs)}"
+                f"{validate.listing(ours)}; anchor: {validate.listing(theirs)}"
             )
         now, then, _ = schema.on_shared(now, then, dim, "anchor")
     return now, then

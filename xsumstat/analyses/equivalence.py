@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import equivalence_tests
 from xsumstat.analyses.measure import (
@@ -23,15 +22,16 @@ from xsumstat.analyses.measure import (
     these_systems,
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
-from xsumstat.types import CorrelationFunction
 
 _FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
 METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 
 
-@_validate.public
+@validate.public
 def equivalence(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -112,7 +112,7 @@ def equivalence(
     return results.described(result.assign(equivalent=families.decisive(result) <= alpha))
 
 
-@_validate.public
+@validate.public
 def margin_sensitivity(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -163,9 +163,9 @@ def margin_sensitivity(
     grid = equivalence_tests.checked_grid(margins)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
     test = replace(test, measure=on_scale(test.measure, pairs.scores))
-    kept = [] if by is None else _validate.several("by", by, "a dim or several")
+    kept = [] if by is None else validate.several("by", by, "a dim or several")
     for dim in kept:
-        _validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
+        validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
     families.check_correction(adjust, within, pairs.dims)
     test.check_resamples(pairs, adjust, within)
     found = test.found(pairs, xr.DataArray(grid, dims="_margin"))
@@ -186,7 +186,7 @@ def margin_sensitivity(
     return results.result(numbers, pairs.scores, **{**result.attrs, "analysis": "margin_sensitivity"})
 
 
-@_validate.public
+@validate.public
 def dominance(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -235,7 +235,7 @@ def dominance(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
-    threshold = _validate.number("threshold", threshold, 0.5, 1)
+    threshold = validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
     ready["these_systems"] = these_systems(resample, dims)
@@ -292,7 +292,7 @@ class _Test:
         progress: Any,
     ) -> _Test:
         measure = checked_measure(level, coefficient, missing, undefined)
-        _validate.choice("method", method, METHODS)
+        validate.choice("method", method, METHODS)
         dims = checked_resample(resample, measure, layers=False, auto=True)
         if measure.coefficient.scale and method in ("tost_analytic", "anderson_hauck"):
             raise ValueError(
@@ -301,7 +301,7 @@ class _Test:
             )
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
-        alpha = _validate.fraction("alpha", alpha)
+        alpha = validate.fraction("alpha", alpha)
         if alpha >= 0.5:
             raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
         draws = Draws.checked(n_resamples, rng, progress=progress)
@@ -325,7 +325,7 @@ class _Test:
 
     def _warn_of_averages(self) -> None:
         if self.measure.level in ("input", "within_system"):
-            _validate.warn(
+            validate.warn(
                 f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
                 "which varies far more: the test is very conservative; use method='jackknife'",
                 "average_for_single",

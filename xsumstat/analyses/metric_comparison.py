@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests, calibration, clustering, metric_tests, pooling
 from xsumstat.analyses import groups as slices
@@ -29,6 +28,8 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import (
     calibrated,
     checks,
@@ -45,7 +46,6 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated, tiled
-from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 FORMULAS = analytic_tests.METHODS
 METHODS = ("jackknife", "permutation", "bootstrap", *FORMULAS)
@@ -57,7 +57,7 @@ _DRAWN = "use compare_metrics(..., method='bootstrap')"
 _OF_DRAWS: dict[str, Any] = {"permutation": metric_tests.perm_test, "bootstrap": metric_tests.boot_test}
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 def compare_metrics(
     ds: xr.Dataset,
@@ -123,13 +123,13 @@ def compare_metrics(
     0        rouge      0.2806  0.1782   0.4209  0.0001
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    _validate.choice("method", method, METHODS)
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("method", method, METHODS)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     check_given(measure.coefficient, given)
     Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.CORRECTIONS)
+        validate.choice("adjust", adjust, corrections.CORRECTIONS)
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
             raise ValueError(f"adjust={adjust!r} needs draws, and method={method!r} does not draw; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import few_ratings
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, drawn, labelled, results
 from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import FloatArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
@@ -25,7 +25,7 @@ _OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_diff
 _NOTED = ("_one_value", "_few_valued", "_left_out")
 
 
-@_validate.public
+@validate.public
 def system_means(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -87,9 +87,9 @@ def system_means(
     >>> means["mean"].values[:3].round(1)
     array([62.7, 55. , 58.6])
     """
-    _validate.choice("target", target, estimator.TARGETS)
-    _validate.choice("method", method, METHODS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("target", target, estimator.TARGETS)
+    validate.choice("method", method, METHODS)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
     scores, groups = few_ratings.drawn_from(ds, scores, strata)
@@ -130,7 +130,7 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
         return None
     if not isinstance(scale, tuple | list) or len(scale) != 2:
         raise TypeError(f"scale must be a pair of numbers, the lowest and the highest possible rating, got {scale!r}")
-    low, high = (_validate.number("scale", each, -np.inf, np.inf) for each in scale)
+    low, high = (validate.number("scale", each, -np.inf, np.inf) for each in scale)
     if not low < high:
         raise ValueError(f"scale must be a pair of ascending numbers, got {scale!r}")
     return low, high

@@ -9,23 +9,23 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import drawn, facts, labelled, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
-from xsumstat.types import BoolArray, IntArray
 
 DIMS = ("system", "other_system")
 
 
-@_validate.public
+@validate.public
 def compare_systems(
     ds: xr.Dataset,
     *,
@@ -96,18 +96,18 @@ def compare_systems(
     >>> test[["difference", "ci_low", "ci_high"]].to_array().values.squeeze().round(2)
     array([ 6.56,  1.72, 11.4 ])
     """
-    _validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
-    _validate.choice("statistic", statistic, system_tests.STATISTICS)
+    validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
+    validate.choice("statistic", statistic, system_tests.STATISTICS)
     if statistic != "t" and method not in system_tests.SWAPPED:
         raise ValueError(
             f"statistic={statistic!r} is for methods that swap, 'monte_carlo' and 'hybrid', not {method!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
     _check_ppi(ds, method, gold, target)
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+        validate.choice("adjust", adjust, corrections.OF_PVALUES)
     ds = labelled_systems(ds)
     later, ratings = Checks(), None
     if method == system_differences.METHOD:
@@ -153,7 +153,7 @@ def compare_systems(
 
 
 def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:
-    _validate.choice("target", target, TARGETS)
+    validate.choice("target", target, TARGETS)
     is_metric = isinstance(gold, str) and gold in ds.indexes.get("metric", ())
     for name, is_given in (("gold", gold is not None), ("target", target != "new")):
         if is_given and method != system_differences.METHOD:
@@ -252,7 +252,7 @@ def _warn_of_pairs(ours: pd.Index[Any], theirs: pd.Index[Any], few: BoolArray, w
     names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few)}
     if names:
         texts = sorted(" and ".join(sorted(each)) for each in names)
-        _validate.warn(f"systems with {what} in common: {_validate.listing(texts)}", "no_common_scores")
+        validate.warn(f"systems with {what} in common: {validate.listing(texts)}", "no_common_scores")
 
 
 def _counted(

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import system_tests, system_wins
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, turned, warn_few
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, labelled, results
 from xsumstat.dataset import scores as schema
-from xsumstat.types import FloatArray
 
 VERDICTS = ("first", "second", "undecided")
 
 
-@_validate.public
+@validate.public
 def discriminative_agreement(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -58,7 +58,7 @@ def discriminative_agreement(
     >>> found.f1.to_series().round(2).to_dict()
     {'judge': 0.72, 'length': 0.54}
     """
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     if confidence_level <= 0.5:
         raise ValueError(f"confidence_level must be above 0.5, or both systems could be better, got {confidence_level}")
     draws = Draws.checked(n_resamples, rng, progress=progress)

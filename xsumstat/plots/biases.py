@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -42,7 +42,7 @@ _NOISE = {
 }
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def bias(
     result: xr.Dataset,
@@ -84,7 +84,7 @@ def bias(
     check_not_empty(result["slope"])
     further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     if "metric" not in result["slope"].dims:
         result = result.expand_dims("metric")
     result, left_out = shown(result, "slope", metric=metric, order=order)

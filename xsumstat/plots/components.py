@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.plots.parts import (
     MOST,
     PLAIN,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def pca(
     result: xr.Dataset,
@@ -116,7 +116,7 @@ def _groups(result: xr.Dataset, dims: list[str], hue: str | None) -> tuple[xr.Da
     points = result["coordinate"].isel(component=0, drop=True)
     if hue is None:
         return xr.ones_like(points, dtype=bool), None
-    _validate.known("hue", hue, list(dict.fromkeys([*dims, *of_metrics])), "dims and coordinates of metrics")
+    validate.known("hue", hue, list(dict.fromkeys([*dims, *of_metrics])), "dims and coordinates of metrics")
     return xr.broadcast(points, result[hue].astype(str))[1].transpose(*points.dims), hue
 
 
@@ -166,7 +166,7 @@ def _cells(result: xr.Dataset) -> str:
     )
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def variance_components(
     result: xr.Dataset,

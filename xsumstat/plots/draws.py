@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import drawn
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.drawn import Draw
@@ -26,7 +27,6 @@ from xsumstat.plots.parts import (
     muted,
     on_its_ground,
 )
-from xsumstat.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ _ROWS = 20  # strata that a picture shows
 _STEP = 0.6180339887498949  # multiples of it spread evenly over a row
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def sample_inputs(
     ds: xr.Dataset,

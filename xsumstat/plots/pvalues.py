@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.dataset import results, wording
 from xsumstat.plots.parts import (
     MOST,
@@ -44,7 +44,7 @@ _SHOWN = 0.5  # of one-sided tests; a larger p-value says no more than that of t
 _DARK_STEPS = ("#5aa5d8", "#2f74ad", "#1b4468", "#262626")
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def pvalues(
     result: xr.Dataset,
@@ -81,7 +81,7 @@ def pvalues(
     >>> [label.get_text() for label in test.meta.plot.pvalues().get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     sides = _sides(result)
     if sides is None:
         raise ValueError("the result has no p-values of metric pairs; this draws what compare_metrics gives")
@@ -93,7 +93,7 @@ def pvalues(
     check_not_empty(result["pvalue"])
     panels = panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
     rows, columns = (result.sizes[dim] for dim in sides)
-    annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
+    annotate = columns <= 14 if annotate is None else validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
     below = label_width(result[sides[1]])
     across, down = grid_of(len(panels))

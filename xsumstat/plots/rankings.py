@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -37,13 +38,12 @@ from xsumstat.plots.parts import (
     too_few_words,
     words_on,
 )
-from xsumstat.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def clusters(
     result: xr.Dataset,
@@ -123,7 +123,7 @@ def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, neede
     if other is None:
         return
     if not isinstance(other, xr.Dataset) or not needed <= set(other.data_vars) or "metric" not in other.dims:
-        raise ValueError(f"{name} must be what {analysis} gives, with {_validate.listing(sorted(needed))}")
+        raise ValueError(f"{name} must be what {analysis} gives, with {validate.listing(sorted(needed))}")
     lacking = [label for label in result["metric"].values.tolist() if label not in other["metric"].values.tolist()]
     if lacking:
         raise ValueError(f"{name} must hold all metrics of the result; it lacks {lacking[0]!r}")
@@ -206,7 +206,7 @@ def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
         )  # fmt: skip
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def tasks(
     result: xr.Dataset,

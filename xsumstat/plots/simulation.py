@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -40,7 +40,7 @@ _WORDS = {
 }
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def coverage(
     result: xr.Dataset,
@@ -89,7 +89,7 @@ def coverage(
     return finished(axes, ax, title=title, items=items, heading="interval" if len(items) > 1 else "", notes=notes)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def power(
     result: xr.Dataset,
@@ -160,7 +160,7 @@ def _drawn(
     ax: Any,
 ) -> tuple[list[Any], list[tuple[str, dict[str, Any]]]]:
     dims = [str(dim) for dim in result[name].dims]
-    _validate.known("x", x, dims, "dims")
+    validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
     panels = panels_of(result, [dim for dim in dims if dim not in (x, hue)])
     if "other_metric" in dims:  # a metric has no difference from itself

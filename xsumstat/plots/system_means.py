@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ALONE = {"marker": "s", "lw": 1.2, "ms": 4, "mfc": "none"}
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def system_means(
     result: xr.Dataset,

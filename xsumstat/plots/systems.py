@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _BANDS = 4  # lines of one panel whose intervals can be told apart
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def top_k(
     result: xr.Dataset,
@@ -75,7 +75,7 @@ def top_k(
     check_not_empty(result["correlation"])
     further = [str(dim) for dim in result["correlation"].dims if dim != "k"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     result, left_out = shown(result, "correlation", metric=metric, order=order)
     check_not_empty(result["correlation"])
     panels = panels_of(result, [dim for dim in further if dim != hue])
@@ -142,7 +142,7 @@ def _label_correlations(axes: list[Any], result: xr.Dataset, across: int, down: 
         axes[0].figure.supylabel(correlation_label(result), fontsize=9, **PLAIN)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def confusion(
     result: xr.Dataset,
@@ -241,7 +241,7 @@ def _counts(axis: Any, counts: Any) -> None:
     axis.spines[:].set_visible(False)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def close_corr(
     result: xr.Dataset,
