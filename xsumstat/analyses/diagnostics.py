@@ -75,7 +75,8 @@ def normality(
     )
     variables = {"statistic": statistic, "pvalue": pvalue}
     if groups:
-        variables["share_rejected"] = (pvalue <= alpha).sum(groups) / pvalue.notnull().sum(groups)
+        tested = pvalue.notnull().sum(groups)
+        variables["share_rejected"] = (pvalue <= alpha).sum(groups) / tested.where(tested > 0)
     attrs: dict[str, Any] = {"method": "shapiro-wilk", "level": level, "alpha": alpha}
     return later.attached(results.result(variables, score, analysis="normality", **attrs))
 
