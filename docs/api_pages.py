@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import xsumstat
-from xsumstat import offers
 from xsumstat.accessor import DatasetMeta, FrameMeta, Plots
 from xsumstat.catalogue import ANALYSES
+from xsumstat.narrative import available
 
 # The guide to each group of questions; a group that is not here fails the build.
 GUIDES = {
@@ -61,22 +61,25 @@ class Entry:
 
 def groups() -> dict[str, list[Entry]]:
     """All public names, each in one group."""
-    found = {title: [_question(name) for name in names] for title, names in offers.QUESTIONS.items()}
-    asked = {name for names in offers.QUESTIONS.values() for name in names}
-    of_results = [name for name in (*offers.OF_RESULTS, *offers.OF_TESTS) if name not in asked]
+    found = {title: [_question(name) for name in names] for title, names in available.QUESTIONS.items()}
+    asked = {name for names in available.QUESTIONS.values() for name in names}
+    of_results = [name for name in (*available.OF_RESULTS, *available.OF_TESTS) if name not in asked]
     found["asked of results"] = [
         Entry(f"result.meta.{name}", _DATASET + name, "report", getattr(DatasetMeta, name)) for name in of_results
     ]
     found["pictures"] = [_picture(name) for name in vars(Plots) if not name.startswith("_")]
     found["scores in"] = [
-        *(Entry(f"df.meta.{name}", _FRAME + name, "scores_in", getattr(FrameMeta, name)) for name in offers.OF_FRAMES),
-        *(_function(name) for name in offers.PACKAGE if name not in (*SIMULATION, *TASKS)),
+        *(
+            Entry(f"df.meta.{name}", _FRAME + name, "scores_in", getattr(FrameMeta, name))
+            for name in available.OF_FRAMES
+        ),
+        *(_function(name) for name in xsumstat.__all__ if name not in (*SIMULATION, *TASKS)),
     ]
     found["over several tasks"] = [
         *map(_function, TASKS),
         *(
             Entry(f"result.meta.{name}", _DATASET + name, "shared_tasks", getattr(DatasetMeta, name))
-            for name in offers.OF_TASKS
+            for name in available.OF_TASKS
         ),
     ]
     found["simulation"] = [_function(name) for name in SIMULATION]
@@ -93,7 +96,7 @@ def drawn_by(name: str) -> list[str]:
 
 
 def _picture(name: str) -> Entry:
-    of_scores = name in offers.PICTURES
+    of_scores = name in available.PICTURES
     place, guide = ("ds", "systems_and_inputs") if of_scores else ("result", _guide(drawn_by(name)[0]))
     return Entry(f"{place}.meta.plot.{name}", f"{_DATASET}plot.{name}", guide, getattr(Plots, name))
 
@@ -104,7 +107,7 @@ def _function(name: str) -> Entry:
 
 def _guide(name: str) -> str:
     """The guide to a question or to a function of the package."""
-    group = next((title for title, names in offers.QUESTIONS.items() if name in names), None)
+    group = next((title for title, names in available.QUESTIONS.items() if name in names), None)
     others = {**dict.fromkeys(TASKS, "shared_tasks"), **dict.fromkeys(SIMULATION, "simulation")}
     return GUIDES[group] if group else others.get(name, "scores_in")
 
@@ -162,5 +165,5 @@ def _pictures_of(entry: Entry) -> tuple[str, ...]:
 
 
 def _reference(analysis: str) -> str:
-    entry = _function(analysis) if analysis in offers.PACKAGE else _question(analysis)
+    entry = _function(analysis) if analysis in xsumstat.__all__ else _question(analysis)
     return f":{entry.role}:`{entry.typed} <{entry.target}>`"

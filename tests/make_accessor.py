@@ -12,7 +12,8 @@ import importlib
 import re
 from pathlib import Path
 
-from xsumstat import accessor, docstrings
+from xsumstat import accessor
+from xsumstat.core import docstrings
 
 FILE = Path(accessor.__file__)
 _METHOD = re.compile(r'    @_of\("([\w.]+)"\)\n    def (\w+)\(.*?(?=\n\n(?!        )|\Z)', re.DOTALL)

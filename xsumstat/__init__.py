@@ -22,11 +22,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         if name == "__version__":
-            return _accessor.module("extras").package_version()
+            return _accessor.module("core.extras").package_version()
         return _accessor.module(name)
     except ModuleNotFoundError as error:
         if error.name != f"{__name__}.{name}":
             raise
     raise AttributeError(
-        name if name.startswith("_") else _accessor.module("offers").unknown_to(__name__, __all__, name)
+        name if name.startswith("_") else _accessor.module("narrative.available").unknown_to(__name__, __all__, name)
     )

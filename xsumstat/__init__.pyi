@@ -1,10 +1,10 @@
 from .analyses.tasks import rank_tasks as rank_tasks
 from .analyses.wmt_data import wmt_info as wmt_info
 from .analyses.wmt_tasks import wmt_tasks as wmt_tasks
-from .caveats import CautionWarning as CautionWarning
-from .caveats import LeftOutWarning as LeftOutWarning
-from .caveats import MetaEvaluationWarning as MetaEvaluationWarning
-from .caveats import UndefinedWarning as UndefinedWarning
+from .core.caveats import CautionWarning as CautionWarning
+from .core.caveats import LeftOutWarning as LeftOutWarning
+from .core.caveats import MetaEvaluationWarning as MetaEvaluationWarning
+from .core.caveats import UndefinedWarning as UndefinedWarning
 from .dataset.scores import set_dims as set_dims
 from .io.added import add_metric as add_metric
 from .io.esa import read_esa as read_esa
@@ -21,11 +21,11 @@ from .io.preferences import to_preferences as to_preferences
 from .io.published import load_dataset as load_dataset
 from .io.realsumm import read_realsumm as read_realsumm
 from .io.sacrerouge import read_sacrerouge as read_sacrerouge
+from .report.task_report import shared_task as shared_task
 from .simulation.coverage import coverage as coverage
 from .simulation.plan import plan as plan
 from .simulation.power import power as power
 from .simulation.simulate import simulate as simulate
-from .task_report import shared_task as shared_task
 
 __all__: list[str]
 __version__: str

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import DataArray, Dataset
 
-    from xsumstat.judge_report import JudgeReport
-    from xsumstat.report import Report
+    from xsumstat.report.judge_report import JudgeReport
+    from xsumstat.report.metric_report import Report
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -62,7 +62,7 @@ class _Loading(type):
         found = type.__getattribute__(cls, name)
         if not hasattr(found, "function") or hasattr(found, "__signature__"):
             return found
-        docstrings, function = module("docstrings"), found.function()
+        docstrings, function = module("core.docstrings"), found.function()
         signature = docstrings.signature(function)
         data, *rest = signature.parameters.values()
         itself = data.replace(name="self", kind=data.POSITIONAL_ONLY, annotation=data.empty)
@@ -103,13 +103,13 @@ class Plots(_Meta):
     _obj: xr.Dataset
 
     def __dir__(self) -> list[str]:
-        return list(module("offers").pictures(self._obj))
+        return list(module("narrative.available").pictures(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return str(module("offers").unknown_picture(self._obj, name))
+        return str(module("narrative.available").unknown_picture(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        reason: str | None = module("offers").misplaced_picture(self._obj, name)
+        reason: str | None = module("narrative.available").misplaced_picture(self._obj, name)
         return reason
 
     def __repr__(self) -> str:
@@ -527,13 +527,13 @@ class DatasetMeta(_Meta):
         self.plot = Plots(obj)
 
     def __dir__(self) -> list[str]:
-        return list(module("offers").methods(self._obj))
+        return list(module("narrative.available").methods(self._obj))
 
     def _unknown(self, name: str) -> str:
-        return str(module("offers").unknown(self._obj, name))
+        return str(module("narrative.available").unknown(self._obj, name))
 
     def _misplaced(self, name: str) -> str | None:
-        reason: str | None = module("offers").misplaced(self._obj, name)
+        reason: str | None = module("narrative.available").misplaced(self._obj, name)
         return reason
 
     @_of("analyses.correlation")
@@ -584,6 +584,7 @@ class DatasetMeta(_Meta):
         n_resamples: int = 1999,
         confidence_level: float = 0.95,
         rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
     ) -> Dataset:
         """Test whether missing scores depend on systems and on human scores, and bound what they leave open."""
 
@@ -967,7 +968,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Krippendorff's alpha of the raters, with its confidence interval."""
+        """Krippendorff's alpha of the raters, with its confidence interval (extra "agreement")."""
 
     @_of("analyses.raters")
     def drop_noisiest_rater(
@@ -1299,7 +1300,7 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Variance of scores between systems, between inputs and of single outputs."""
 
-    @_of("report")
+    @_of("report.metric_report")
     def report(
         self,
         gold: Hashable | DataArray | None = None,
@@ -1374,6 +1375,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         rng: int | SeedSequence | Generator | None = None,
+        progress: bool | None = None,
     ) -> Dataset:
         """Draw the tasks with replacement, and count how often each metric comes first."""
 
@@ -1421,11 +1423,11 @@ class DatasetMeta(_Meta):
     ) -> str:
         """Write a result as an HTML table whose columns sort on a click."""
 
-    @_of("conclusions")
+    @_of("narrative.conclusions")
     def conclusion(self) -> str:
         """State a result in a few plain sentences."""
 
-    @_of("methods")
+    @_of("narrative.methods")
     def methods(
         self,
         *,
@@ -1446,11 +1448,11 @@ class DatasetMeta(_Meta):
         """Write scores in the layout of mt-metrics-eval, which `read_mtme` reads."""
 
     def __repr__(self) -> str:
-        overview = module("overview")
+        overview = module("narrative.overview")
         return str(overview.as_text(overview.rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        overview = module("overview")
+        overview = module("narrative.overview")
         return str(overview.as_html(overview.rows(self._obj)))
 
 
@@ -1461,10 +1463,10 @@ class FrameMeta(_Meta):
     _obj: pd.DataFrame
 
     def __dir__(self) -> list[str]:
-        return list(module("offers").OF_FRAMES)
+        return list(module("narrative.available").OF_FRAMES)
 
     def _unknown(self, name: str) -> str:
-        return str(module("offers").unknown_to("df.meta", module("offers").OF_FRAMES, name))
+        return str(module("narrative.available").unknown_to("df.meta", module("narrative.available").OF_FRAMES, name))
 
     @_of("io.frames")
     def to_scores(
@@ -1503,7 +1505,7 @@ class FrameMeta(_Meta):
         """Turn a frame of choices between two systems' outputs into a Dataset."""
 
     def __repr__(self) -> str:
-        return str(module("overview").as_text(module("offers").frame_rows(self._obj)))
+        return str(module("narrative.overview").as_text(module("narrative.available").frame_rows(self._obj)))
 
     def _repr_html_(self) -> str:
-        return str(module("overview").as_html(module("offers").frame_rows(self._obj)))
+        return str(module("narrative.overview").as_html(module("narrative.available").frame_rows(self._obj)))

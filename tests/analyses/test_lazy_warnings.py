@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from conftest import dataset
 
-from xsumstat.caveats import CODES, MetaEvaluationWarning
+from xsumstat.core.caveats import CODES, MetaEvaluationWarning
 from xsumstat.dataset import value_checks
 from xsumstat.resampling import tasks
 

@@ -8,7 +8,7 @@ from preference_cases import deleted, moves, preferences, sign_pvalue
 from scipy import stats
 
 import xsumstat
-from xsumstat.caveats import LeftOutWarning, UndefinedWarning
+from xsumstat.core.caveats import LeftOutWarning, UndefinedWarning
 
 
 def both_orders(first, second, stays, each=1):

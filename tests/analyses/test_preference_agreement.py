@@ -9,7 +9,7 @@ from preference_cases import deleted, preferences, verdicts
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from xsumstat.caveats import LeftOutWarning
+from xsumstat.core.caveats import LeftOutWarning
 from xsumstat.inference.score_limits import wilson
 
 

@@ -11,7 +11,7 @@ from preference_cases import preferences, verdicts
 from scipy import optimize, stats
 
 import xsumstat
-from xsumstat.caveats import UndefinedWarning
+from xsumstat.core.caveats import UndefinedWarning
 
 
 def few_people(ds, n=20):

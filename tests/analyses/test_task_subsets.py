@@ -9,6 +9,7 @@ import xarray as xr
 from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
+from xsumstat.analyses import task_stability, task_swaps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not in all tasks")
 PAIRS = {"one, systems": "en-de", "one, outputs": "en-de", "two, systems": "zh-en"}
@@ -81,18 +82,55 @@ def test_kept_swaps_are_those_of_perm_test():
         rng = np.random.SeedSequence(7, spawn_key=(own_stream(name),))
         kw = {"alternative": "greater", "keep_samples": True, "n_resamples": 120, "rng": rng}
         test = MANY[name]["ds"].meta.perm_test("human", **asked, **kw)
-        kept = table.sel(task=name, metric=test.metric, other_metric=test.other_metric)
-        apart = ~np.eye(test.metric.size, dtype=bool)
         order = ("metric", "other_metric", "resample")
-        got, want = kept.samples.transpose(*order).values[apart], test.samples.transpose(*order).values[apart]
-        np.testing.assert_allclose(got, want, atol=1e-12)
-        np.testing.assert_allclose(kept.task_difference.values[apart], test.difference.values[apart], atol=1e-12)
+        own = table.task_difference.sel(task=name, metric=test.metric, other_metric=test.other_metric)
+        np.testing.assert_allclose(own, test.difference.where(test.metric != test.other_metric), atol=1e-12)
+        for pair in range(table.sizes["pair"]):
+            kept = table.samples.sel(task=name).isel(pair=pair)
+            one, other = str(kept.pair_metric.values), str(kept.pair_other_metric.values)
+            if one in test.metric and other in test.metric:
+                want = test.samples.transpose(*order).sel(metric=one, other_metric=other)
+                np.testing.assert_allclose(kept, want, atol=1e-12)
+            else:
+                assert "d" in (one, other) and kept.isnull().all()
+
+
+def test_each_pair_is_kept_once_in_the_order_of_the_ranking():
+    table = whole()
+    pairs = list(zip(table.pair_metric.values, table.pair_other_metric.values, strict=True))
+    assert pairs == list(itertools.combinations(table.metric.values, 2))
+    assert table.samples.dims == ("task", "pair", "resample") and table.samples.dtype == float
 
 
 def test_the_order_of_tasks_does_not_matter():
     names = ["one, systems", "one, outputs", "two, news"]
     one, other = alone(names), alone(names[::-1])
     xr.testing.assert_allclose(one, other.sel(task=names))
+
+
+def test_blocks_of_a_pair_give_the_same(monkeypatch):
+    parts = [whole().meta.subset(level="system")]
+    monkeypatch.setattr(task_swaps, "_SUMS_AT_ONCE", 1)
+    parts.append(whole().meta.subset(level="system"))
+    parts.append(xsumstat.rank_tasks(MANY, keep_samples=True, **KW))
+    xr.testing.assert_identical(*parts[:2])
+    xr.testing.assert_identical(parts[2], whole())
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 12])
+@pytest.mark.parametrize("at_once", [1, 2, 5, 13, 40, 1000])
+def test_blocks_have_each_pair_once_and_are_no_larger_than_allowed(monkeypatch, size, at_once):
+    monkeypatch.setattr(task_swaps, "_SUMS_AT_ONCE", 8 * 10 * at_once)
+    seen = []
+    for block in task_swaps.blocks(size, 10):
+        pairs = list(zip(*(each.tolist() for each in block.pairs()), strict=True))
+        assert len(pairs) <= at_once
+        few = [
+            pair for part in block.cut(at_once) for pair in zip(*(each.tolist() for each in part.pairs()), strict=True)
+        ]
+        assert few == pairs
+        seen += pairs
+    assert seen == list(itertools.combinations(range(size), 2))
 
 
 def test_groups_of_tasks_are_subsets():
@@ -245,6 +283,15 @@ def test_limits_of_ranks_are_ranks_that_were_drawn():
         seen.add(tuple(ranks))
         assert (int(found.rank_low), int(found.rank_high)) == (ranks[0], ranks[2])  # of 3 draws .2 is the first, .8 all
     assert (1, 1, 2) in seen and (1, 1, 1) in seen
+
+
+@pytest.mark.parametrize("share", [0.025, 0.5, 1 - 0.025, (1 - 0.9) / 2, 1e-9, 1 - 1e-9])
+@pytest.mark.parametrize("n", [1, 7, 40, 999])
+def test_limits_from_counts_of_ranks_are_numpys_quantiles(share, n):
+    ranks = np.random.default_rng(n).integers(1, 7, (n, 6))
+    counts = np.array([np.bincount(each, minlength=7)[1:] for each in ranks.T])
+    want = np.quantile(ranks, share, axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(task_stability._quantile(counts, share, n), want)
 
 
 def test_equal_metrics_share_a_draw():

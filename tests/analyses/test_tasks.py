@@ -1,6 +1,7 @@
 """Several tasks at once."""
 
 import functools
+import weakref
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import xarray as xr
 from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
-from xsumstat.analyses import ranking
+from xsumstat.analyses import ranking, task_swaps
 from xsumstat.analyses import tasks as analyses_tasks
 
 WORDS = ["Pearson's r", "accuracy with ties", "soft pairwise accuracy"]
@@ -111,8 +112,63 @@ def test_a_few_rows_at_a_time_give_the_same_table(monkeypatch):
     with pytest.warns(UserWarning, match="not in all tasks"):
         whole = xsumstat.rank_tasks(tasks, **KW)
     monkeypatch.setattr(analyses_tasks, "BYTES_AT_ONCE", 1)
+    monkeypatch.setattr(task_swaps, "_SUMS_AT_ONCE", 1)
     with pytest.warns(UserWarning, match="not in all tasks"):
         xr.testing.assert_identical(xsumstat.rank_tasks(tasks, **KW), whole)
+
+
+class Watched:
+    """Scores of a task that are computed by Dask, and note when."""
+
+    alive, most, computed = 0, 0, 0
+
+    @classmethod
+    def lazy(cls, ds):
+        da = pytest.importorskip("dask.array")
+        values = da.from_delayed(dask_delayed(cls.load)(ds.score.values), ds.score.shape, float)
+        return ds.assign(score=(ds.score.dims, values))
+
+    @classmethod
+    def load(cls, values):
+        values = values.copy()
+        cls.computed += 1
+        cls.alive += 1
+        cls.most = max(cls.most, cls.alive)
+        weakref.finalize(values, cls.gone)
+        return values
+
+    @classmethod
+    def gone(cls):
+        cls.alive -= 1
+
+
+def dask_delayed(function):
+    return pytest.importorskip("dask").delayed(function, pure=False)
+
+
+@pytest.mark.parametrize("keep_samples", [False, True])
+def test_lazy_tasks_are_loaded_one_at_a_time_and_give_the_same(keep_samples):
+    """Each is computed for its correlations, and once for all pairs that fit into memory."""
+    Watched.alive = Watched.most = Watched.computed = 0
+    lazy = {name: {**task, "ds": Watched.lazy(task["ds"])} for name, task in TASKS.items()}
+    found = xsumstat.rank_tasks(lazy, keep_samples=keep_samples, **KW)
+    assert (Watched.most, Watched.alive, Watched.computed) == (1, 0, 2 * len(TASKS))
+    assert all(values.chunks is None for values in found.variables.values())
+    xr.testing.assert_identical(found, xsumstat.rank_tasks(TASKS, keep_samples=keep_samples, **KW))
+    assert all(task["ds"].score.chunks for task in lazy.values())  # the user's stay lazy
+
+
+def test_a_lazy_gold_of_its_own():
+    human = FIRST.score.sel(metric="human", drop=True)
+    ds = FIRST.drop_sel(metric="human")
+    tasks = [
+        {"t": {"ds": ds.chunk(), "gold": human.chunk()}},
+        {"t": {"ds": ds.chunk().assign(human=human.chunk()), "gold": "human"}},
+    ]
+    want = xsumstat.rank_tasks({"t": {"ds": ds, "gold": human}}, n_resamples=50, rng=1)
+    for each in tasks:
+        found = xsumstat.rank_tasks(each, n_resamples=50, rng=1)
+        xr.testing.assert_equal(found.drop_vars("gold"), want.drop_vars("gold"))
 
 
 def test_a_constant_metric_counts_as_zero_where_that_is_asked_for():

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat import report
+from xsumstat.report import metric_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ADDRESS = "http://xsumstat.test/"
@@ -89,7 +89,7 @@ LONG = [f"metric-{at}-{'abcdefghij' * 4}"[:40] for at in range(6)]
 def _of_a_further_dim(name):
     demo = xsumstat.load_dataset("demo")
     two = xr.concat([demo[["score"]], demo[["score"]] ** 2], "language").assign_coords(language=["en", "de"])
-    return report.report(two, "human", name=name, n_resamples=999)
+    return metric_report.report(two, "human", name=name, n_resamples=999)
 
 
 def _of_judges(name, labels=("judge", "errors", "length")):
@@ -117,10 +117,12 @@ def _of_judges(name, labels=("judge", "errors", "length")):
 
 
 KINDS = {
-    "six": lambda: report.report(xsumstat.load_dataset("demo"), "human", name="demo"),
-    "many": lambda: report.report(_scores([f"metric_{at}" for at in range(42)]), "metric_0", n_resamples=999),
-    "long": lambda: report.report(_scores(["human", *LONG]), "human", name=" ".join(LONG), n_resamples=999),
-    "hostile": lambda: report.report(_scores(["</title>", *HOSTILE]), "</title>", name="<img src=x>", n_resamples=999),
+    "six": lambda: metric_report.report(xsumstat.load_dataset("demo"), "human", name="demo"),
+    "many": lambda: metric_report.report(_scores([f"metric_{at}" for at in range(42)]), "metric_0", n_resamples=999),
+    "long": lambda: metric_report.report(_scores(["human", *LONG]), "human", name=" ".join(LONG), n_resamples=999),
+    "hostile": lambda: metric_report.report(
+        _scores(["</title>", *HOSTILE]), "</title>", name="<img src=x>", n_resamples=999
+    ),
     "judges": lambda: _of_judges("graded.csv"),
     "hostile judges": lambda: _of_judges("<img src=x>", ("<script>alert(1)</script>", "x" * 300, "length")),
     "further": lambda: _of_a_further_dim("two languages"),

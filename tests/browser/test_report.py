@@ -5,7 +5,7 @@ from browser import looks
 
 import xsumstat
 
-# What a page says is tested without a browser in tests/test_report.py.
+# What a page says is tested without a browser in tests/report/test_metric_report.py.
 pytestmark = pytest.mark.slow
 NAMES = ("six", "many", "long", "hostile", "further")
 # As JupyterLab has it, in a few lines.

@@ -22,7 +22,7 @@ def test_a_name_stands_once_and_a_group_in_one_piece():
 def test_every_function_that_a_row_names_is_there():
     for each in catalogue.ANALYSES.values():
         for name in filter(None, (each.say, each.best, each.closing)):
-            module, function = name.split(".")
+            module, _, function = name.rpartition(".")
             found = getattr(importlib.import_module(f"xsumstat.{module}"), function)
             assert list(inspect.signature(found).parameters) == ["result"], name
         assert each.say and each.main, each.name
@@ -33,7 +33,7 @@ def test_every_variable_dim_and_picture_is_declared():
         assert set(each.variables) <= set(catalogue.VARIABLES), each.name
         assert set(each.own) <= set(each.variables), each.name
         # What describes tasks is no name that results keep from scores.
-        assert set(each.dims) <= {*catalogue.COORDINATES, "resample", "language_pair", "domain"}, each.name
+        assert set(each.dims) <= {*catalogue.COORDINATES, "resample", "pair", "language_pair", "domain"}, each.name
         assert all(hasattr(accessor.Plots, picture) for picture in each.pictures), each.name
 
 

@@ -10,9 +10,9 @@ from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat import accessor, catalogue
-from xsumstat.conclusions import conclusion
 from xsumstat.dataset import metric_pairs, results
 from xsumstat.dataset.value_checks import Checks
+from xsumstat.narrative.conclusions import conclusion
 
 CORE = {"metric", "system", "input"}
 

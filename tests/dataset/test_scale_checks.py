@@ -8,7 +8,7 @@ import xarray as xr
 from conftest import dataset
 from sklearn.metrics import cohen_kappa_score
 
-from xsumstat.caveats import CautionWarning
+from xsumstat.core.caveats import CautionWarning
 
 
 def passes(seed=0, shape=(2, 40), share=0.5):

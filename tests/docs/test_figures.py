@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xsumstat import extras
 from xsumstat.analyses import metric_tests
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import extras
 from xsumstat.io import frames
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import xsumstat
-from xsumstat import offers
 from xsumstat.accessor import DatasetMeta, FrameMeta, Plots
+from xsumstat.narrative import available
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = DOCS / "guides"
@@ -50,7 +50,7 @@ def test_each_name_is_in_one_group(entries):
 
 def test_groups_are_those_of_the_overview(pages):
     groups = pages.groups()
-    for title, names in offers.QUESTIONS.items():
+    for title, names in available.QUESTIONS.items():
         assert [entry.typed for entry in groups[title]] == [f"ds.meta.{name}" for name in names]
     assert {entry.target for entry in groups["pictures"]} == PICTURES
 
@@ -65,8 +65,8 @@ def test_what_is_typed_is_there(entries, demo):
 
 
 def test_a_group_without_a_guide_fails(pages, monkeypatch):
-    monkeypatch.setitem(offers.QUESTIONS, "a new group", ("corr",))
-    monkeypatch.setitem(offers.QUESTIONS, "agreement with human scores", ("ci",))
+    monkeypatch.setitem(available.QUESTIONS, "a new group", ("corr",))
+    monkeypatch.setitem(available.QUESTIONS, "agreement with human scores", ("ci",))
     with pytest.raises(KeyError, match="a new group"):
         pages.groups()
 
@@ -74,7 +74,7 @@ def test_a_group_without_a_guide_fails(pages, monkeypatch):
 def test_a_new_method_has_a_page(pages, monkeypatch, tmp_path):
     monkeypatch.setattr(pages, "script", lambda docs, name: Path(f"docs/gallery/plot_{name}.py"))
     monkeypatch.setattr(DatasetMeta, "novelty", DatasetMeta.corr, raising=False)
-    monkeypatch.setitem(offers.QUESTIONS, "all at once", ("report", "novelty"))
+    monkeypatch.setitem(available.QUESTIONS, "all at once", ("report", "novelty"))
     pages.write(tmp_path)
     assert "autoaccessormethod:: xarray.Dataset.meta.novelty" in (
         tmp_path / "api" / "generated" / "ds.meta.novelty.rst"

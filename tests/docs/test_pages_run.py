@@ -15,8 +15,8 @@ import pytest
 import task_folders
 
 import xsumstat
-from xsumstat import __main__ as cli
-from xsumstat import gate
+from xsumstat.cli import gate
+from xsumstat.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -36,13 +36,13 @@ LEFT_OUT = {
     ".seg.rating": "a file of WMT; tests/io/test_span_ratings.py runs the calls",
     "esa_generalMT2024": "a file of WMT; tests/io/test_esa.py runs the calls",
     "mqm_generalMT2022": "a file of WMT; tests/io/test_mqm.py runs the calls",
-    'Client("scheduler:8786")': "a cluster; tests/test_lazy_report.py and the tests of clusters run the calls",
+    'Client("scheduler:8786")': "a cluster; tests/report/test_lazy_report.py and the tests of clusters run the calls",
     "# a row for each score\n": "frames of five shapes under one name; tests/io/test_frames.py runs the calls",
     "xsumstat.plan(demo, difference": "`ds` stands for any ratings; tests/analyses run the calls",
     'xsumstat.coverage(ds, "human"': "some minutes of simulation; tests/simulation runs the calls",
 }
 # Lines of shell that are not run here.
-SHELL_LEFT_OUT = {"--help": "prints and ends", "compile": "tests/test_compilation.py", "tcp://": "a cluster"}
+SHELL_LEFT_OUT = {"--help": "prints and ends", "compile": "tests/cli/test_compilation.py", "tcp://": "a cluster"}
 INSTALLATION = re.compile(r"^(python3? -m venv|python -m pip|pip install)")
 DEMO = 'import xsumstat\nds = xsumstat.load_dataset("demo")\n'
 

@@ -26,9 +26,9 @@ from helpers import by_turns
 from preference_cases import preferences, rows
 
 import xsumstat
-from xsumstat import offers
 from xsumstat.accessor import DatasetMeta, FrameMeta, Plots
 from xsumstat.catalogue import ANALYSES
+from xsumstat.narrative import available
 
 PACKAGE = str(Path(xsumstat.__file__).parent)
 FIXTURES = Path(__file__).parents[1] / "io" / "fixtures"
@@ -208,8 +208,8 @@ ASKED = {
     "DatasetMeta.sentinels": lambda _: {"given": "length"},
     **{
         f"DatasetMeta.{name}": lambda _: {"rating": "rating"}
-        for name in offers.QUESTIONS[offers.RATERS]
-        if name not in offers.WITHOUT_RATERS
+        for name in available.QUESTIONS[available.RATERS]
+        if name not in available.WITHOUT_RATERS
     },
     "DatasetMeta.sample_inputs": lambda _: {**PAIR, "n_means": 2, "n_spreads": 1},
     "DatasetMeta.system_means": lambda _: PAIR,
@@ -247,13 +247,13 @@ def data_of(name):
     if name == "Plots.sample_inputs":
         return scores().meta.sample_inputs(4, metric="m0", rng=0)
     owner, _, method = name.partition(".")
-    if owner == "DatasetMeta" and method in offers.OF_TASKS:
+    if owner == "DatasetMeta" and method in available.OF_TASKS:
         return two_tasks(scores())
-    if owner == "Plots" and method not in offers.PICTURES:
+    if owner == "Plots" and method not in available.PICTURES:
         return drawn_from(method)
-    if method in (*offers.OF_TESTS, *offers.OF_RESULTS) and method != "to_frame":
+    if method in (*available.OF_TESTS, *available.OF_RESULTS) and method != "to_frame":
         return result("perm_test")
-    return preferences(2) if method in offers.QUESTIONS[offers.PREFERENCES] else scores()
+    return preferences(2) if method in available.QUESTIONS[available.PREFERENCES] else scores()
 
 
 def drawn_from(picture):

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import xsumstat  # noqa: F401  (the accessors)
-from xsumstat import docstrings, methods
-from xsumstat.citations import REFERENCES
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import docstrings
+from xsumstat.narrative import methods
+from xsumstat.narrative.citations import REFERENCES
 
 DOCS = Path(__file__).parents[2] / "docs"
 OF_TEXTBOOKS = {"pearson", "spearman", "kendall", "kendall_a", "kendall_c", "tau_eq"}  # tau_eq has acc_eq's source

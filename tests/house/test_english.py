@@ -33,7 +33,7 @@ BANS = {
     r"\brooms?\b": "subpackage, space",
     r"\ba row a\b": "one row per",
     r"\b(?:is|are) of (?!course)": "describes, covers, has, applies to",
-    r"\w\(s\)": "_validate.counted, _validate.named",
+    r"\w\(s\)": "validate.counted, validate.named",
     r"(?-i:\bsds\b)": "SDs",
 }
 # Uses that are meant, by file and the words around them.

@@ -13,53 +13,22 @@ from xsumstat.kernels import correlation
 FOLDER = Path(xsumstat.__file__).parent
 TESTS = Path(__file__).parents[1]
 
-# A room imports itself and the rooms before it; the first is the ground, the last the face.
-GROUND = ("extras", "types", "caveats", "docstrings", "synonyms", "method_synonyms", "kinds", "_validate")
+# A room imports itself and the rooms before it.
 ROOMS = (
-    *("kernels", "coefficients", "inference", "resampling"),
+    *("core", "kernels", "coefficients", "inference", "resampling"),
     *("catalogue", "dataset", "analyses", "simulation", "plots", "io"),
+    *("narrative", "report", "cli"),
 )
-FACE = (
-    *(
-        "accessor",
-        "citations",
-        "compilation",
-        "conclusions",
-        "findings",
-        "findings_outputs",
-        "findings_drift",
-        "findings_groups",
-        "findings_judges",
-        "findings_plans",
-        "findings_preferences",
-        "findings_tests",
-        "methods",
-        "offers",
-    ),
-    *(
-        "gate",
-        "options",
-        "overview",
-        "judge_report",
-        "report",
-        "report_data",
-        "report_page",
-        "report_pictures",
-        "task_command",
-        "task_report",
-    ),
-    *("__init__", "__main__"),
-)
-ORDER = ("ground", *ROOMS, "face")
-OF_ARRAYS = ("ground", *ROOMS[:4])
+FACE = ("accessor", "__init__", "__main__")
+ORDER = (*ROOMS, "face")
+OF_ARRAYS = ROOMS[:5]
 
 FILES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.py"))
 
 
 def room_of(file):
-    """The room of a file such as "kernels/means"; of what lies in no folder, ground or face."""
-    folder, _, name = file.rpartition("/")
-    return folder or ("ground" if name in GROUND else "face")
+    """The room of a file such as "kernels/means"; what lies in no folder is the face."""
+    return file.rpartition("/")[0] or "face"
 
 
 @functools.cache
@@ -92,9 +61,9 @@ def imported(file):
     return ours - {None, file}, others
 
 
-def test_every_folder_is_a_room_and_every_other_file_ground_or_face():
+def test_every_folder_is_a_room_and_every_other_file_the_face():
     assert {room_of(file) for file in FILES} == set(ORDER)
-    assert {file for file in FILES if "/" not in file} == {*GROUND, *FACE}
+    assert {file for file in FILES if "/" not in file} == set(FACE)
     assert not [path for path in FOLDER.rglob("*.py") if len(path.relative_to(FOLDER).parts) > 2]
 
 
@@ -137,7 +106,7 @@ def test_no_function_takes_settings_as_a_dict():
     takers = {
         (file, node.name)
         for file in FILES
-        if room_of(file) not in ("ground", "kernels", "face")
+        if room_of(file) not in ("core", "kernels", "narrative", "report", "cli", "face")
         for node in ast.walk(parsed(file))
         if isinstance(node, ast.FunctionDef)
         for argument in [*node.args.args, *node.args.kwonlyargs]

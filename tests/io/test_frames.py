@@ -10,7 +10,7 @@ import xarray as xr
 from conftest import dataset
 from helpers import pairwise
 
-from xsumstat import __main__ as cli
+from xsumstat.cli import main as cli
 from xsumstat.io import frames
 
 TIDY = pd.DataFrame(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xsumstat
-from xsumstat.caveats import LeftOutWarning
+from xsumstat.core.caveats import LeftOutWarning
 from xsumstat.io.frames import read_scores
 
 

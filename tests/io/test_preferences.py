@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat.caveats import LeftOutWarning
+from xsumstat.core.caveats import LeftOutWarning
 
 
 def frame(**columns):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xsumstat import __main__ as cli
+from xsumstat.cli import main as cli
 from xsumstat.io import roles
 
 SYSTEMS, PROMPTS = ("a", "b", "c"), 4
@@ -155,7 +155,7 @@ def test_the_call_reads_what_the_command_line_reads(tmp_path, monkeypatch, name)
     pd.testing.assert_frame_equal(frame, before)
     frame.to_csv(tmp_path / "outputs.csv", index=False)
     seen = []
-    monkeypatch.setattr(cli.report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
+    monkeypatch.setattr(cli.metric_report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
     assert cli.main([str(tmp_path / "outputs.csv")]) == 0
     (read,) = seen
     assert read.score.sizes == called.score.sizes and read.attrs["gold"] == called.attrs["gold"]
@@ -193,7 +193,7 @@ def test_judges_among_raters_words_and_records_are_read(tmp_path, monkeypatch, c
     else:
         frame.to_json(path, orient="records", lines=ending == ".jsonl")
     seen = []
-    monkeypatch.setattr(cli.report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
+    monkeypatch.setattr(cli.metric_report, "make_report", lambda ds, *_, **__: seen.append(ds) or _Answers())
     assert cli.main([str(path)]) == 0, capsys.readouterr().err
     people, judge = [grades(), grades(1)], grades(2)
     if name == "words":
@@ -221,7 +221,7 @@ class _Answers:
 
 def test_what_was_taken_for_what_is_said_once(tmp_path, capsys, monkeypatch):
     FRAMES["raters"].assign(loss=grades(5)).to_csv(tmp_path / "outputs.csv", index=False)
-    monkeypatch.setattr(cli.report, "make_report", lambda *_, **__: _Answers())
+    monkeypatch.setattr(cli.metric_report, "make_report", lambda *_, **__: _Answers())
     assert cli.main([str(tmp_path / "outputs.csv")]) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "raters" in line]
     assert said == [

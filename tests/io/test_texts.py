@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat.__main__ import main
+from xsumstat.cli.main import main
 
 LABELS = ["fail", "pass"]
 

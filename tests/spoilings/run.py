@@ -33,36 +33,51 @@ from queue import SimpleQueue
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-# What can notice what happens in a room, beside the room of the same name; words are those of the face.
+_RESULTS = ["tests/narrative/test_conclusions.py", "tests/narrative/test_methods.py"]
+# What can notice what happens in a room, beside the room of the same name; "" is the face.
 ROOMS = {
     "kernels": ["tests/kernels", "tests/coefficients"],
     "coefficients": ["tests/coefficients", "tests/analyses/test_correlation.py"],
     "inference": ["tests/inference", "tests/analyses"],
     "resampling": ["tests/resampling", "tests/analyses"],
-    "catalogue": ["tests/catalogue", "tests/dataset", "tests/test_conclusions.py", "tests/test_methods.py"],
-    "dataset": ["tests/dataset", "tests/test_conclusions.py", "tests/test_methods.py", "tests/analyses"],
+    "catalogue": [
+        "tests/catalogue",
+        "tests/dataset",
+        "tests/narrative/test_conclusions.py",
+        "tests/narrative/test_methods.py",
+    ],
+    "dataset": [
+        "tests/dataset",
+        "tests/narrative/test_conclusions.py",
+        "tests/narrative/test_methods.py",
+        "tests/analyses",
+    ],
     "analyses": ["tests/analyses"],
     "simulation": ["tests/simulation"],
     "plots": ["tests/plots"],
     "io": ["tests/io"],
+    "core": ["tests/core", "tests/hostile"],
+    "narrative": ["tests/narrative"],
+    "report": ["tests/report"],
+    "cli": ["tests/cli"],
     "": [f"tests/{path.name}" for path in sorted((ROOT / "tests").glob("test_*.py"))],
 }
-_WORDS = ["tests/test_sentences.py", "tests/test_conclusions.py", "tests/test_methods.py"]
+_WORDS = ["tests/narrative/test_sentences.py", *_RESULTS]
 _OF_SYSTEMS = ["tests/analyses/test_system_means.py", "tests/analyses/test_system_differences.py"]
 # The tests of files that no file of tests is called after; an entry's `tests` are tried beside them.
 OWN = {
-    **dict.fromkeys(("findings", "findings_tests", "findings_plans", "findings_groups", "findings_outputs"), _WORDS),
-    **dict.fromkeys(("conclusions", "methods", "dataset/wording", "dataset/scope"), _WORDS),
-    "findings_preferences": [
-        "tests/test_sentences_preferences.py",
+    **dict.fromkeys([f"narrative/findings{what}" for what in ("", "_tests", "_plans", "_groups", "_outputs")], _WORDS),
+    **dict.fromkeys(("narrative/conclusions", "narrative/methods", "dataset/wording", "dataset/scope"), _WORDS),
+    "narrative/findings_preferences": [
+        "tests/narrative/test_sentences_preferences.py",
         "tests/analyses/test_position_bias.py",
         "tests/analyses/test_preference_agreement.py",
         "tests/analyses/test_preference_bias.py",
         "tests/analyses/test_system_strengths.py",
     ],
-    "findings_drift": ["tests/test_sentences_drift.py"],
+    "narrative/findings_drift": ["tests/narrative/test_sentences_drift.py"],
     "inference/drift": ["tests/analyses/test_drift.py"],
-    "gate": ["tests/test_drift.py", "tests/test_judge_report.py", "tests/test_command_line.py"],
+    "cli/gate": ["tests/cli/test_gate.py", "tests/report/test_judge_report.py", "tests/cli/test_command_line.py"],
     "kernels/values": ["tests/coefficients/test_values.py", "tests/coefficients/test_table.py"],
     "kernels/cell_ties": ["tests/coefficients/test_cell_ties.py"],
     "kernels/correlation": ["tests/coefficients/test_table.py"],

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, facts, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.resampling import step_down
-from xsumstat.types import FloatArray, IntArray
 
 USUAL_LEVEL = wording.USUAL_LEVEL
 
 
-@_validate.public
+@validate.public
 def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[str] | None = None) -> xr.Dataset:
     """Correct a result's p-values for the number of tests.
 
@@ -39,27 +39,19 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Dataset
         The result with ``pvalue_adjusted``. Counts of significant tests that were made before are left out.
 
-    Warns
-    -----
-    UserWarning
-        If no corrected p-value can be .05 or less with so few resamples.
-
     Notes
     -----
     "maxt" (Westfall & Young 1993) uses the dependence between tests. It rejects whatever Holm's method rejects on the
     same draws, and usually more. NaN do not count as tests. Two mirrored cells of a two-sided table count once. See the
     documentation, "How intervals and tests are computed".
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
     >>> test.meta.adjust("bonferroni").pvalue_adjusted.values.round(4)
     array([[0.0002, 0.0002]])
     """
     _pvalues(result)
-    _validate.choice("method", method, corrections.CORRECTIONS)
+    validate.choice("method", method, corrections.CORRECTIONS)
     return _adjusted(result, method, within, checked=False)
 
 
@@ -114,7 +106,7 @@ def _with_all_groups(result: xr.Dataset, each: Callable[..., FloatArray]) -> xr.
 def check_correction(adjust: str | None, within: Any, dims: list[str]) -> None:
     """What a test is told of the correction of its p-values, which will have the dims, before there are any."""
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.CORRECTIONS)
+        validate.choice("adjust", adjust, corrections.CORRECTIONS)
     elif within is not None:
         raise ValueError(f"within={within!r} names a family of tests, and needs adjust=, which says how to correct")
     _family(within, dims)
@@ -253,13 +245,13 @@ def stepped_down_lazily(
 
 def _family(within: Any, dims: list[str]) -> list[str]:
     if not (within is None or isinstance(within, str | list | tuple | set)):
-        raise TypeError(f"within must name dims of pvalue ({_validate.listing(dims)}), got {within!r}")
+        raise TypeError(f"within must name dims of pvalue ({validate.listing(dims)}), got {within!r}")
     family = dims if within is None else [within] if isinstance(within, str) else list(within)
     for dim in family:
-        _validate.known("dim in within", dim, dims, "dims of pvalue")
-    _validate.unique("within", family)
+        validate.known("dim in within", dim, dims, "dims of pvalue")
+    validate.unique("within", family)
     if not family:
-        raise ValueError(f"within must name at least one dim of pvalue: {_validate.listing(dims)}")
+        raise ValueError(f"within must name at least one dim of pvalue: {validate.listing(dims)}")
     return family
 
 
@@ -283,9 +275,9 @@ def _warn_out_of_reach(attrs: dict[str, Any], most_tests: xr.DataArray, method: 
     swaps = f"all {n_resamples} swaps" if exact else f"{n_resamples} resamples"
     advice = "" if exact else f"; use n_resamples of at least {resamples_needed(factor, alpha)}"
     family, after = (
-        ("", "") if method is None else (f" and {_validate.counted(size, 'test')} in a family", " after correction")
+        ("", "") if method is None else (f" and {validate.counted(size, 'test')} in a family", " after correction")
     )
-    _validate.warn(
+    validate.warn(
         f"no test can be significant at {alpha:g}: with {swaps}{family} the least p-value, {smallest:.3g}, is too "
         f"large{after}{advice}",
         "few_resamples",
@@ -303,7 +295,7 @@ def decisive(result: xr.Dataset) -> xr.DataArray:
     return result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"]
 
 
-@_validate.public
+@validate.public
 def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     """Which tests are significant: the adjusted p-value, if any, is at most `alpha`.
 
@@ -320,16 +312,13 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
         On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` names the correction; for more
         than ten uncorrected tests it adds the expected number of false ones.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
     >>> test.meta.adjust("holm").meta.significant().values
     array([[ True,  True]])
     """
     _pvalues(result)
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     found = rejected(result, alpha)
     method = result.attrs.get("adjust_method") if "pvalue_adjusted" in result else None
     if "exact" not in result and not facts.is_lazy(found):

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 
 # Of the correlations of single inputs, or of single systems.
 _OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
-@_validate.public
+@validate.public
 def corr_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -44,8 +44,7 @@ def corr_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     against : float, optional
@@ -53,8 +52,7 @@ def corr_test(
     {alternative}
     confidence_level : float, default 0.95
         Confidence level of the interval by "zou".
-    {missing}
-    {undefined}
+    {missing undefined}
 
     Returns
     -------
@@ -63,29 +61,17 @@ def corr_test(
         NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
         without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also at input and within_system level, where the tests are far too conservative.
-
     Notes
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
     inputs like these (within_system: systems like these on these inputs). The formulas assume jointly normal scores and
-    Pearson's r; use them at system level only. "wilcoxon" tests whether the differences are symmetric about 0. It
-    leaves out differences of 0 (SciPy's ``zero_method="wilcox"``), and is exact for at most 50 inputs (13 with ties or
-    zeros), otherwise normal without a continuity correction. Formulas: documentation, "How intervals and tests are
-    computed"; sizes: "Calibration".
+    Pearson's r; use them at system level only. "wilcoxon" tests whether the differences are symmetric about 0; it
+    leaves out differences of 0, and is exact for at most 50 inputs (13 with ties or zeros). Formulas: documentation,
+    "How intervals and tests are computed"; sizes: "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.1. Williams
+    (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
     array([[0.131, 0.006]])
     """
@@ -96,14 +82,14 @@ def corr_test(
             f"the formulas are for correlations, which coefficient={measure.coefficient.name!r} is not; use "
             "compare_metrics"
         )
-    _validate.choice("method", method, METHODS)
+    validate.choice("method", method, METHODS)
     if method == "wilcoxon" and level not in _OF_GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
     if against is not None:
         against = _checked_value(against, method, other, measure.coefficient)
@@ -135,14 +121,14 @@ def corr_test(
 
 def _checked_value(against: Any, method: str, other: Any, coefficient: Coefficient) -> float:
     if method != "wilcoxon":
-        raise ValueError(f"against={_validate.given(against)} needs method='wilcoxon', got method={method!r}")
+        raise ValueError(f"against={validate.given(against)} needs method='wilcoxon', got method={method!r}")
     if other is not None:
         raise ValueError("against tests each metric alone, and other names metrics to compare with; use one of them")
     if isinstance(against, str) or not np.isscalar(against):
         raise TypeError(
-            f"against must be a number, got {_validate.given(against)}; other= names metrics to compare with"
+            f"against must be a number, got {validate.given(against)}; other= names metrics to compare with"
         )
-    return _validate.number("against", against, *coefficient.bounds)
+    return validate.number("against", against, *coefficient.bounds)
 
 
 def _of_values(scores: schema.Scores, against: float, alternative: str, measure: Measure) -> dict[str, xr.DataArray]:
@@ -159,7 +145,7 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 
 def _warn_of_averages(level: str) -> None:
     if level in _OF_GROUPS:
-        _validate.warn(
+        validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",
             "average_for_single",

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import clustering
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
@@ -23,13 +22,15 @@ from xsumstat.analyses.measure import (
     random_dims,
     these_systems,
 )
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, checks, covariates, facts, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.pvalues import by_t
 from xsumstat.resampling import threads
-from xsumstat.types import FloatArray
 
 METHODS = ("regression", "corrected", "difference")
 # What the gold's reliability may be where nobody rated an output twice.
@@ -41,7 +42,7 @@ _BY_RELIABILITY = ("corrected_slope", "corrected_pvalue")
 _FOR_MEANS, _FOR_INPUTS = 8, 3
 
 
-@_validate.public
+@validate.public
 @functools.partial(slices.with_groups, settled=("level", "method"))
 def bias(
     ds: xr.Dataset,
@@ -66,8 +67,7 @@ def bias(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     given : str, DataArray or list of these
         Covariates: a metric such as "length", a coordinate, a variable or a DataArray. Words or booleans make groups:
         each is compared with the rest (of two, the second with the first). Required.
@@ -82,13 +82,9 @@ def bias(
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
         For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
-    {along.raters}
-    {resample.auto}
+    {along.raters resample.auto}
         A group of a single system needs "input".
-    {confidence_level}
-    {cluster}
-    {by}
-    {progress}
+    {confidence_level cluster by progress}
 
     Returns
     -------
@@ -102,26 +98,20 @@ def bias(
     Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
     covariate. `resample` sets the scope. With noisy z, "regression" makes unbiased metrics seem biased if c shares
     variance with quality: prefer "corrected", or read ``corrected_slope``. Formulas: documentation, "How intervals and
-    tests are computed"; sizes: "Calibration".
+    tests are computed"; sizes: "Calibration". Sources: Fuller (1987), "Measurement Error Models". Carroll et al.
+    (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
 
-    References
-    ----------
-    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.bias("human", metric="judge", given="length", level="input").pvalue.values.round(2)
     array([[0.96]])
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
-    _validate.choice("level", level, (AUTO, *_validate.LEVELS))
-    _validate.choice("method", method, (AUTO, *METHODS))
-    _validate.flag("joint", joint)
+    validate.choice("level", level, (AUTO, *validate.LEVELS))
+    validate.choice("method", method, (AUTO, *METHODS))
+    validate.flag("joint", joint)
     dims = checked_dims(resample)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     columns = covariates.columns(covariates.find(ds, schema.checked_scores(ds), given), each_word=not joint)
     method, pooled = _method(ds, gold, method, along)
     level, reason = _level(ds, gold, columns, level, method)
@@ -179,7 +169,7 @@ def _level(
     if chosen == usual[0] and systems >= _FOR_MEANS:
         return chosen, "the noise of single ratings is subtracted"
     if chosen == usual[0]:
-        return chosen, f"there {'is' if systems == 1 else 'are'} {_validate.counted(systems, 'system')}"
+        return chosen, f"there {'is' if systems == 1 else 'are'} {validate.counted(systems, 'system')}"
     still = next(each for each in given if not covariates.varies(each, usual[0]))
     return chosen, f"{still.source} describes {still.values.dims[-1]}s only"
 
@@ -203,14 +193,14 @@ def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
 def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bool]:
     score = schema.checked_scores(ds)
     human, name, _ = schema.find_gold(ds, score, gold)
-    _validate.column("along", along)
+    validate.column("along", along)
     if along != "rater" and along not in human.dims:
-        raise ValueError(f"along={along!r} is not a dim of gold {name!r}; dims: {_validate.listing(human.dims)}")
+        raise ValueError(f"along={along!r} is not a dim of gold {name!r}; dims: {validate.listing(human.dims)}")
     rated = along in human.dims and along not in score.dims and along not in facts.CORE
     if method == "corrected" and not rated:
         raise ValueError(
             f"method='corrected' needs ratings with the dim {along!r} (see along), and an output with two or more; "
-            f"gold {name!r} has the dims {_validate.listing(human.dims)}"
+            f"gold {name!r} has the dims {validate.listing(human.dims)}"
         )
     if method not in (AUTO, "corrected") or not rated:
         return "regression" if method == AUTO else method, False
@@ -231,7 +221,7 @@ def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
             f"{'finds it itself' if method == 'corrected' else 'does not use it'}"
         )
     several = reliability if isinstance(reliability, list | tuple | np.ndarray) else [reliability]
-    found = tuple(_validate.number("reliability", each, 0.0, 1.0) for each in several)
+    found = tuple(validate.number("reliability", each, 0.0, 1.0) for each in several)
     if not found or 0.0 in found or len(set(found)) < len(found):
         raise ValueError(f"reliability must be different numbers above 0 and up to 1, got {reliability!r}")
     return found
@@ -317,10 +307,8 @@ def _of_covariates(
 def _with_limits(
     slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float
 ) -> tuple[FloatArray, ...]:
-    from scipy.special import stdtr
-
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error
-    pvalue = np.where(np.isnan(error), np.nan, 2 * stdtr(df, -np.abs(slope) / error))
+    pvalue = np.where(np.isnan(error), np.nan, by_t(slope / error, df)[0])
     return slope, slope - reach, slope + reach, error, df, pvalue
 
 

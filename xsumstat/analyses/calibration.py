@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import calibrated, checks, drawn, facts, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.calibration import METHODS, Calibration, of_folds
 from xsumstat.resampling import draws
 from xsumstat.resampling.jackknife import RefitOf
-from xsumstat.types import FloatArray, IntArray
 
 # Fewer rated outputs make a rough map; more different ratings are no grades.
 _ENOUGH, MOST_GRADES = 30, 50
 
 
-@_validate.public
+@validate.public
 def calibrate(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -38,8 +38,7 @@ def calibrate(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
         Several raters are averaged.
     metric : label, list of labels or bool DataArray, optional
         The judges. Default: all metrics that are neither human nor calibrated.
@@ -50,8 +49,7 @@ def calibrate(
         Number of random groups of inputs. The map of each is fitted to all others.
     grades : bool or list of numbers, optional
         Round to these values, or with True to the values that raters gave.
-    {along.raters}
-    {rng}
+    {along.raters rng}
 
     Returns
     -------
@@ -63,10 +61,7 @@ def calibrate(
     -----
     No output is mapped by a rating of its own input. `ci` and `compare_metrics` refit the calibration in each
     leave-out; bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
-
-    References
-    ----------
-    Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
+    Source: Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
 
     Examples
     --------
@@ -80,10 +75,10 @@ def calibrate(
         raise ValueError(f"the further dim {calibrated.NAME!r} has the name of a coordinate that this makes; rename it")
     human, name, own = schema.find_gold(ds, score, gold)
     drawn.warn_ignored(ds, human)
-    if _validate.text("along", along) != "rater" and along not in human.dims:
-        raise ValueError(f"along={along!r} is no dim of the gold, which has {_validate.listing(human.dims)}")
-    _validate.choice("method", method, METHODS)
-    folds = _validate.integer("folds", folds, 2)
+    if validate.text("along", along) != "rater" and along not in human.dims:
+        raise ValueError(f"along={along!r} is no dim of the gold, which has {validate.listing(human.dims)}")
+    validate.choice("method", method, METHODS)
+    folds = validate.integer("folds", folds, 2)
     seed = draws.seed_of(rng)
     chosen = _chosen(score, metric, own)
     if folds > score.sizes["input"]:
@@ -145,7 +140,7 @@ def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.Data
         schema.check_shared(score, human, dim)
         theirs, ours = human.indexes[dim], score.indexes[dim]
         if lost := theirs[~theirs.isin(ours)].tolist():
-            _validate.warn(f"left out {dim}s of the gold that have no metric scores: {_validate.listing(lost)}",
+            validate.warn(f"left out {dim}s of the gold that have no metric scores: {validate.listing(lost)}",
                            "labels_left_out")  # fmt: skip
         places[dim] = ours
     return human.reindex(places)
@@ -164,8 +159,8 @@ def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
             )
     else:
         each = grades.tolist() if isinstance(grades, np.ndarray) else grades
-        listed = _validate.several("grades", each, "numbers")
-        found = np.unique([_validate.number("grades", one, -np.inf, np.inf) for one in listed])
+        listed = validate.several("grades", each, "numbers")
+        found = np.unique([validate.number("grades", one, -np.inf, np.inf) for one in listed])
     if len(found) < 2 or not np.isfinite(found).all():
         raise ValueError(f"grades must be two different numbers or more, got {found.tolist()}")
     return tuple(found.tolist())

@@ -8,8 +8,8 @@ import xarray as xr
 from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
 from xsumstat.coefficients import arrays, chance
 from xsumstat.coefficients.record import Coefficient
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts
-from xsumstat.types import FloatArray
 
 # What is found here, of those coefficients that have it.
 NAMES = ("baseline", "baseline_constant", "pairs_used")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import (
     AUTO,
     Draws,
@@ -25,6 +24,8 @@ from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients.correlations import Means
 from xsumstat.coefficients.pairs import Draw
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, facts, labelled, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
@@ -32,12 +33,11 @@ from xsumstat.inference.close_pairs import ClosePairs
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.jobs import Job
-from xsumstat.types import FloatArray, IntArray
 
 UNITS = ("quantile", "score")
 
 
-@_validate.public
+@validate.public
 def close_corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -59,8 +59,7 @@ def close_corr(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     gap : number, pair of numbers, or list of these
         Pairs of systems whose means by the metric differ by at most this, or for (l, u) by at least l and at most u.
         Default the closest 10, 25, 50 and 75 %, and all.
@@ -71,14 +70,10 @@ def close_corr(
         Coefficient of the pairs that count.
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "jackknife" leaves out each system in turn. "auto" uses it unless only inputs are random or `interval` is given.
-    {interval.plain}
-    {resample.auto}
-    {n_resamples}
-    {confidence_level}
+    {interval.plain resample.auto n_resamples confidence_level}
     missing : {"pairwise", "available"}, default "pairwise"
         "available" judges the metric's means over all inputs.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -90,32 +85,26 @@ def close_corr(
     -----
     A pair counts if ``l ≤ |x̄_a − x̄_b| ≤ u``; the limits stay fixed under resampling. `resample` sets the scope. The
     jackknife needs 4 systems and is conservative for 12 systems or fewer. A high correlation over all pairs says little
-    about close systems. Formulas: documentation, "How intervals and tests are computed".
+    about close systems. Formulas: documentation, "How intervals and tests are computed". Source: Deutsch, Dror & Roth
+    (2022), "Re-Examining System-Level Correlations", §4 (r_SYS Δ(l, u)).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2022), "Re-Examining System-Level Correlations", §4 (r_SYS Δ(l, u)).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], metric="judge")
     >>> close.correlation.sel(metric="judge").to_series().round(2).to_dict()
     {'to 0.25': 0.29, 'to 1': 0.73}
     """
     close = [name for name, record in COEFFICIENTS.items() if record.close is not None]
-    _validate.choice("coefficient", coefficient, close)
-    _validate.choice("unit", unit, UNITS)
-    _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    validate.choice("coefficient", coefficient, close)
+    validate.choice("unit", unit, UNITS)
+    validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
     if interval is not None:
-        _validate.choice("interval", interval, ("percentile", "basic", "normal"))
+        validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure("system", coefficient, missing, "drop")
     limits = _limits(gap, unit)
     resample = "both" if method == "jackknife" and isinstance(resample, str) and resample == AUTO else resample
     dims = checked_dims(resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     these = these_systems(resample, dims)
     scores = schema.prepare(ds, gold, metric, level="system", missing=missing, these_systems=these)
     dims = random_dims(resample, dims, scores.shape)
@@ -267,11 +256,11 @@ def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
     found = []
     for each in gaps:
         low, high = each if isinstance(each, list | tuple) and len(each) == 2 else (0.0, each)
-        low, high = (_validate.number("gap", side, 0.0, most) for side in (low, high))
+        low, high = (validate.number("gap", side, 0.0, most) for side in (low, high))
         if low > high or high == 0.0 and unit == "quantile":
             raise ValueError(f"gap must go from a smaller to a larger number, got {each!r}")
         found.append((low, high))
-    _validate.unique("gap", found)
+    validate.unique("gap", found)
     return found
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate
 from xsumstat.analyses import groups
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import validate
+from xsumstat.core.types import IntArray
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.types import IntArray
 
 
 def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tu
     for name in (name for name, excludes in excluding.items() if excludes):
         raise ValueError(f"cluster={cluster!r} does not go with {name}; leave one of them out")
     return (
-        (cluster,) if isinstance(cluster, str) else tuple(_validate.several("cluster", cluster, "a coordinate or two"))
+        (cluster,) if isinstance(cluster, str) else tuple(validate.several("cluster", cluster, "a coordinate or two"))
     )
 
 
@@ -32,7 +32,7 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
     if not names:
         return None
     if facts.is_lazy(scores.score):
-        raise ValueError(f"cluster={_validate.listing(names)} needs scores in memory: ds.load()")
+        raise ValueError(f"cluster={validate.listing(names)} needs scores in memory: ds.load()")
     found = {dim: np.arange(scores.score.sizes[dim]) for dim in facts.CELLS}
     used: dict[str, str] = {}
     for name in names:
@@ -51,7 +51,7 @@ def _warn_unequal(codes: IntArray, dim: str) -> None:
     """Warn where few clusters hold most labels, because intervals undercover there."""
     sizes = np.bincount(codes)
     if len(codes) ** 2 / float((sizes**2).sum()) < len(sizes) / 2:
-        _validate.warn(
+        validate.warn(
             f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %",
             "unequal_clusters",
         )

@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, results, scale_checks, value_checks
 from xsumstat.dataset import scores as schema
-from xsumstat.types import FloatArray
 
 LABELS = ("human_label", "judge_label")
 
 
-@_validate.public
+@validate.public
 def confusion(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -31,10 +32,7 @@ def confusion(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
-    {by}
+    {ds gold metric by}
 
     Returns
     -------
@@ -42,16 +40,12 @@ def confusion(
         On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels, and ``share``, their share of
         the outputs with this human label (NaN without any). Labels are texts if ``to_scores(labels=)`` coded them.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label or dim, human scores with more than 50 values, and a metric with values that raters never
-        give: use ``ds.meta.calibrate(..., grades=True)``.
+    Notes
+    -----
+    A metric with values that raters never give raises an error: use ``ds.meta.calibrate(..., grades=True)``. So do
+    human scores with more than 50 values.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> passed = ds.assign(score=(ds.score > 50) * 1.0)
     >>> passed.meta.confusion("human", metric="judge").n_outputs.values
     array([[[ 23,  58],

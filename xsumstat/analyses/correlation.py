@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
 from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
@@ -26,14 +25,15 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.coefficients import arrays, long_groups
 from xsumstat.coefficients.record import Estimator
+from xsumstat.core import extras, validate
+from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import checks, facts, labelled, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_estimates, drawn=pooling.never)
 def corr(
@@ -59,17 +59,7 @@ def corr(
 
     Parameters
     ----------
-    {ds}
-    {question}
-    {average}
-    {by}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-    {undefined}
+    {ds question average by given positive threshold calibrate_on pool missing undefined}
 
     Returns
     -------
@@ -79,29 +69,18 @@ def corr(
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
         a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
-    Warns
-    -----
-    UserWarning
-        For what is left out or undefined, and a metric, not called human by ``kind``, that equals human scores.
-
     Notes
     -----
-    With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
-    ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
-    "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas, chance values and partial correlations: documentation, "Coefficients".
+    With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j
+    x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and "within_system"
+    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. Formulas, chance
+    values and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari
+    et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag
+    (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa).
+    Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff"
+    (pdp). Kendall (1942). Kim (2015).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §2. Bhandari et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship"
-    (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2
-    ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni &
-    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942). Kim (2015).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.corr("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
       metric  correlation
     0  judge         0.93
@@ -109,7 +88,7 @@ def corr(
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
-    _validate.flag("average", average)
+    validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
@@ -126,7 +105,7 @@ def corr(
     return results.result(variables, scores, analysis="corr", **attrs)
 
 
-@_validate.public
+@validate.public
 def metric_corr(
     ds: xr.Dataset,
     *,
@@ -140,18 +119,15 @@ def metric_corr(
 ) -> xr.Dataset:
     """Correlation of each metric with each other metric.
 
+    Source: Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1.
+
     Parameters
     ----------
-    {ds}
-    {metric.scores}
-    {level}
-    {coefficient}
-    {average}
+    {ds metric.scores level coefficient average}
     top : int, optional
         Correlate two metrics among the outputs that are this many best of their input by one of the two; needs
         ``level="input"``. For one range for all pairs use `scoring_range`.
-    {missing}
-    {undefined}
+    {missing undefined}
 
     Returns
     -------
@@ -159,21 +135,14 @@ def metric_corr(
         On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
 
-    References
-    ----------
-    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge"], level="input", coefficient="kendall")
     >>> matrix.correlation.values.round(2)
     array([[1.  , 0.27],
            [0.27, 1.  ]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    _validate.flag("average", average)
+    validate.flag("average", average)
     check_symmetric(measure.coefficient)
     if top is not None and level != "input":
         raise ValueError(f"top keeps the best outputs of each input and needs level='input', got level={level!r}")
@@ -185,7 +154,7 @@ def metric_corr(
     if not measure.own_cells:
         labels = score["metric"].values.tolist()
         later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
-    top = None if top is None else _validate.integer("top", top, 1)
+    top = None if top is None else validate.integer("top", top, 1)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
     pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import heights, output_pairs
 from xsumstat.analyses.heights import Bands
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.output_pairs import Counting
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, tasks, threads
-from xsumstat.types import FloatArray
 
 NORMALISATIONS = ("all", "input")
 # How many pairs of outputs of an input are looked at, before they are drawn.
 MAX_PAIRS = 5_000_000
 
 
-@_validate.public
+@validate.public
 def disagreement(
     ds: xr.Dataset,
     *,
@@ -45,8 +45,7 @@ def disagreement(
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
         Metrics to compare in pairs. Default: all except ``ds.attrs["gold"]`` and human ones.
-    {n_bins}
-    {normalise}
+    {n_bins normalise}
     max_pairs : int, default 5,000,000
         Draw this many pairs of outputs of an input if it has more.
     {bands}
@@ -61,16 +60,10 @@ def disagreement(
     -----
     The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
     counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. Formulas:
-    documentation, "How intervals and tests are computed".
+    documentation, "How intervals and tests are computed". Sources: Peyrard (2019), §4 and Fig. 2. Efron & Stein (1981),
+    Annals of Statistics 9.
 
-    References
-    ----------
-    Peyrard (2019), §4 and Fig. 2. Efron & Stein (1981), Annals of Statistics 9.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.disagreement(metric=["judge", "rouge"], n_bins=4)
     >>> found.share.sel(metric="judge", other_metric="rouge").to_series().round(2).to_dict()
     {0.125: 0.3, 0.375: 0.35, 0.625: 0.38, 0.875: 0.69}
@@ -104,7 +97,7 @@ def disagreement(
     return later.attached(results.result(found, score, analysis="disagreement", **attrs))
 
 
-@_validate.public
+@validate.public
 def improvement_consistency(
     ds: xr.Dataset,
     *,
@@ -125,8 +118,7 @@ def improvement_consistency(
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
         At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
-    {n_bins}
-    {normalise}
+    {n_bins normalise}
     max_pairs : int, default 5,000,000
         Draw outputs of an input if they form more pairs.
     {bands}
@@ -142,16 +134,10 @@ def improvement_consistency(
     -----
     For an output s of an input, N counts the outputs that score higher than s by some metric, and F those by all
     metrics. Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for
-    these systems. Formulas: documentation, "How intervals and tests are computed".
+    these systems. Formulas: documentation, "How intervals and tests are computed". Source: Peyrard (2019), Eq. 1 and
+    Fig. 3.
 
-    References
-    ----------
-    Peyrard (2019), Eq. 1 and Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4)
     >>> found.ratio.to_series().round(2).to_dict()
     {0.125: 0.9, 0.375: 0.53, 0.625: 0.22, 0.875: 0.08}
@@ -187,11 +173,11 @@ def improvement_consistency(
 def _checked(
     n_bins: Any, normalise: Any, max_pairs: Any, method: Any, n_resamples: Any, confidence_level: Any, rng: Any
 ) -> tuple[Counting, Bands]:
-    _validate.choice("normalise", normalise, NORMALISATIONS)
-    _validate.choice("method", method, ("jackknife", "bootstrap"))
-    n_bins, max_pairs = _validate.integer("n_bins", n_bins, 1, 10_000), _validate.integer("max_pairs", max_pairs, 1)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
-    confidence_level, seed = _validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
+    validate.choice("normalise", normalise, NORMALISATIONS)
+    validate.choice("method", method, ("jackknife", "bootstrap"))
+    n_bins, max_pairs = validate.integer("n_bins", n_bins, 1, 10_000), validate.integer("max_pairs", max_pairs, 1)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
+    confidence_level, seed = validate.fraction("confidence_level", confidence_level), draws.seed_of(rng)
     drawn = n_resamples if method == "bootstrap" else 0
     return Counting(n_bins, max_pairs, normalise, seed), Bands(confidence_level, drawn, seed)
 
@@ -209,24 +195,24 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
     if set(score.dims) - set(facts.CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each further one")
     if score.sizes["metric"] < 2:
-        raise ValueError(f"metric must name at least 2 metrics, got {_validate.listing(score['metric'].values)}")
+        raise ValueError(f"metric must name at least 2 metrics, got {validate.listing(score['metric'].values)}")
     return score
 
 
 def _warn_drawn_pairs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(
-            f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}",
+        validate.warn(
+            f"{max_pairs:,} pairs of outputs are drawn on {int(n_drawn)} of {validate.counted(n_inputs, 'input')}",
             "drawn",
         )
 
 
 def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
     if n_drawn:
-        _validate.warn(
-            f"outputs are drawn on {int(n_drawn)} of {_validate.counted(n_inputs, 'input')}, which have over "
+        validate.warn(
+            f"outputs are drawn on {int(n_drawn)} of {validate.counted(n_inputs, 'input')}, which have over "
             f"{max_pairs:,} pairs",
             "drawn",
         )
@@ -235,10 +221,10 @@ def _warn_drawn_outputs(n_drawn: Any, n_inputs: int, max_pairs: int) -> None:
 def _warn_silent(n_pairs: FloatArray, labels: list[Any]) -> None:
     never = np.argwhere(np.triu(n_pairs.sum(axis=-1) == 0, 1))
     if len(never):
-        silent = _validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])
-        _validate.warn(f"no input has two outputs with scores by both metrics: {silent}", "no_common_scores")
+        silent = validate.listing([f"{labels[one]} and {labels[two]}" for one, two in never])
+        validate.warn(f"no input has two outputs with scores by both metrics: {silent}", "no_common_scores")
 
 
 def _warn_none(n_outputs: FloatArray) -> None:
     if not n_outputs.any():
-        _validate.warn("no output with scores by every metric has a better one", "no_common_scores")
+        validate.warn("no output with scores by every metric has a better one", "no_common_scores")

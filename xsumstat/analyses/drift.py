@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.analyses.equivalence import equivalence
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, directions, facts, leakage, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import drift as inference
-from xsumstat.types import CorrelationFunction
 
 NEW, OLD = "new", "old"
 # The dim of the two versions within this file.
@@ -25,7 +25,7 @@ _LEFT_OUT = "outputs left out of the agreement, as a version or the human scores
 _OF_AGREEMENT = ("difference", "ci_low", "ci_high", "margin", "pvalue", "equivalent", "n_undefined", "fell_back")
 
 
-@_validate.public
+@validate.public
 def drift(
     ds: xr.Dataset,
     anchor: xr.Dataset | Hashable,
@@ -47,8 +47,8 @@ def drift(
         Scores by the new version, float ``score(metric, system, input, ...)``; NaN is a missing score.
     anchor : Dataset or label
         The old version: a Dataset with the same metrics, systems and inputs, or the label of a metric of `ds`.
-    {gold}
-    {metric}
+        Systems and inputs that only one version has are left out with a warning.
+    {gold metric}
     margin : float, default 0.05
         Changes of agreement of less than this do not matter; above 0.
     level : {"global", "input", "system", "within_system"}, default "global"
@@ -57,8 +57,7 @@ def drift(
     {coefficient}
     alpha : float, default 0.05
         Significance level of all tests, below .5.
-    {undefined}
-    {progress}
+    {undefined progress}
 
     Returns
     -------
@@ -71,16 +70,6 @@ def drift(
         rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
         differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
         systems; ``mean``, ``old_mean``, ``rank`` and ``old_rank``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an anchor that shares no output with the scores, lacks a judge or has other dims; for bad keywords.
-
-    Warns
-    -----
-    {errors.warned}
-        Also for systems and inputs that only one version has.
 
     Notes
     -----
@@ -100,7 +89,7 @@ def drift(
     >>> found.system_shift.isel(metric=0, system=[0, 1]).round(2).values.tolist()
     [4.0, 0.0]
     """
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     pair = _Versions.of(ds, anchor, gold, metric)
     how: dict[str, Any] = {"level": level, "coefficient": coefficient, "undefined": undefined}
     with value_checks.held() as said:
@@ -110,7 +99,7 @@ def drift(
             along=_VERSION,
             base=OLD,
             metric=pair.judges,
-            margin=_validate.number("margin", margin, 0, np.inf),
+            margin=validate.number("margin", margin, 0, np.inf),
             method="jackknife",
             resample="input",
             alpha=alpha,
@@ -166,7 +155,7 @@ class _Versions:
     def checks(self, said: value_checks.Held) -> value_checks.Checks:
         """What the comparison of agreement reported, but each output that is left out counts once, not by version."""
         for caveat in _without_cells([Said(said.caveats)])[0].caveats:
-            _validate.warn(caveat)
+            validate.warn(caveat)
         later = value_checks.Checks()
         later.take(_without_cells, said.checks)
         scored = self.ds["score"].isel({_VERSION: 0}, drop=True)
@@ -217,12 +206,12 @@ def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.Data
     except ValueError as error:
         raise ValueError(f"anchor must hold scores as ds does: {error}") from error
     for label in now.indexes["metric"]:
-        _validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
+        validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
     if schema.texts_of(ds) != schema.texts_of(anchor):
         raise ValueError("anchor has other texts as labels than the scores: give all, the lowest first, by labels=")
     apart = sorted(map(str, {*now.dims} ^ {*then.dims}))
     if apart:
-        raise ValueError(f"anchor and score must have the same dims; only one of them has {_validate.listing(apart)}")
+        raise ValueError(f"anchor and score must have the same dims; only one of them has {validate.listing(apart)}")
     return then.sel(metric=now["metric"].values)
 
 
@@ -231,11 +220,11 @@ def _of_one(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Two metrics of one Dataset: the new version, and the old one under its name."""
     labels = list(score.indexes["metric"])
-    _validate.known("anchor", anchor, labels, "metrics")
+    validate.known("anchor", anchor, labels, "metrics")
     asked = [label for label in leakage.judged(score, own) if label != anchor] if metric is None else metric
     places = schema.choose(score, asked, "metric")
     if len(places) != 1 or labels[places[0]] == anchor:
-        told = _validate.listing([labels[at] for at in places])
+        told = validate.listing([labels[at] for at in places])
         raise ValueError(f"anchor={anchor!r} is the old version of one metric: name the new one by metric=; got {told}")
     now = score.isel(metric=places)
     return now, score.sel(metric=[anchor]).drop_vars("metric").assign_coords(metric=now["metric"].values)
@@ -246,14 +235,14 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
     for dim in map(str, now.dims):
         if dim not in now.indexes or dim not in then.indexes:
             if now.sizes[dim] != then.sizes[dim]:
-                got = _validate.counted(then.sizes[dim], "label")
+                got = validate.counted(then.sizes[dim], "label")
                 raise ValueError(f"anchor has {got} along {dim!r}, but the scores have {now.sizes[dim]}")
             continue
         ours, theirs = now.indexes[dim], then.indexes[dim]
         if not ours.isin(theirs).any():
             raise ValueError(
                 f"anchor shares no output with the scores: no label of {dim!r} is in both. Scores: "
-                f"{_validate.listing(ours)}; anchor: {_validate.listing(theirs)}"
+                f"{validate.listing(ours)}; anchor: {validate.listing(theirs)}"
             )
         now, then, _ = schema.on_shared(now, then, dim, "anchor")
     return now, then

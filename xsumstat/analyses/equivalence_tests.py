@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure
 from xsumstat.analyses.versions import Pairs
 from xsumstat.coefficients.pairs import correlations
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import equivalence, two_correlations
 from xsumstat.inference.intervals import bootstrap_interval
@@ -19,7 +20,6 @@ from xsumstat.inference.pvalues import equivalence_pvalues
 from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Estimates
 from xsumstat.resampling.jackknife import Jackknife, estimated
 from xsumstat.resampling.jobs import Formula
-from xsumstat.types import TOLERANCE, FloatArray
 
 # --- By draws ---
 
@@ -148,9 +148,9 @@ def by_formula(
 
 def checked_grid(margins: Any) -> FloatArray:
     """Margins in ascending order; .01 to .30 by default."""
-    given = margins if isinstance(margins, np.ndarray) and margins.ndim == 1 else _validate.listed(margins)
+    given = margins if isinstance(margins, np.ndarray) and margins.ndim == 1 else validate.listed(margins)
     if margins is not None:
-        given = [_validate.number("each of margins", each, 0, np.inf) for each in given]
+        given = [validate.number("each of margins", each, 0, np.inf) for each in given]
     grid = np.arange(1, 31) / 100 if margins is None else np.array(given, dtype=float)
     if grid.ndim != 1 or grid.size == 0 or not (grid > 0).all() or not (np.diff(grid) > 0).all():
         raise ValueError(f"margins must be a list of numbers above 0 in ascending order, got {margins!r}")

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, directions, drawn, facts, leakage
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.inference.system_means import Strata
-from xsumstat.types import FloatArray, IntArray
 
 # Of more ratings than this share being one value, intervals may be too short.
 ONE_VALUE = 0.6
@@ -68,7 +68,7 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
         if len(there) != 1:
             raise ValueError(
                 "metric is not given: name the metric whose scores help, or a list whose standardised mean does; "
-                f"metrics: {_validate.listing(there, 30)}"
+                f"metrics: {validate.listing(there, 30)}"
             )
         metric = there
     chosen = schema.choose(score, metric, "metric")
@@ -103,9 +103,9 @@ def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
         return gold  # `aligned` says that they share none
     lost = known[~known.isin(score.indexes["input"])]
     if len(lost):
-        _validate.warn(
-            f"left out {_validate.counted(len(lost), 'input')} of the gold without metric scores: "
-            f"{_validate.listing(lost)}",
+        validate.warn(
+            f"left out {validate.counted(len(lost), 'input')} of the gold without metric scores: "
+            f"{validate.listing(lost)}",
             "labels_left_out",
         )
     return gold.reindex(input=score.indexes["input"])
@@ -195,11 +195,11 @@ def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) ->
 
 def _strata_of(ds: xr.Dataset, name: str, own_spread: bool) -> tuple[Strata, list[str]]:
     """The group of each input by a coordinate, and what the groups are called."""
-    with _validate.kept_warnings():
+    with validate.kept_warnings():
         _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
     if None in groups:
         raise ValueError(
-            f"strata={name!r}: {_validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
+            f"strata={name!r}: {validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
         )
     codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
     return Strata(codes, len(labels), own_spread), labels
@@ -220,9 +220,9 @@ def _check_equal_within(draw: drawn.Draw, groups: Groups) -> None:
 def _warn_not_drawn(lost: xr.DataArray) -> None:
     if bool(lost.any()):
         labels = lost.indexes["input"][lost.values] if "input" in lost.indexes else np.flatnonzero(lost.values)
-        _validate.warn(
-            f"{_validate.counted(len(labels), 'input')} with human scores, but not drawn: "
-            f"{_validate.listing(labels, 3)}; this analysis leaves them out",
+        validate.warn(
+            f"{validate.counted(len(labels), 'input')} with human scores, but not drawn: "
+            f"{validate.listing(labels, 3)}; this analysis leaves them out",
             "not_drawn",
         )
 
@@ -256,8 +256,8 @@ def check_any(n_rated: xr.DataArray, left_out: xr.DataArray) -> None:
         raise ValueError("no output has both a gold score and a metric score; NaN is a missing score")
     lost = int(left_out.sum())
     if lost:
-        _validate.warn(
-            f"left out {_validate.counted(lost, 'rating')} of outputs that the metric did not score", "scores_left_out"
+        validate.warn(
+            f"left out {validate.counted(lost, 'rating')} of outputs that the metric did not score", "scores_left_out"
         )
 
 

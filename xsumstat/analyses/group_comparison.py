@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import clustering
 from xsumstat.analyses import groups as slices
@@ -26,12 +26,13 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
     why_undefined,
 )
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
 from xsumstat.resampling.group_jackknife import OF_ALL, OF_GROUP, OF_PAIR, GroupJackknife, Groups
-from xsumstat.types import CorrelationFunction
 
 _ORDER = (
     *("difference", "ci_low", "ci_high", "standard_error", "df", "pvalue", "pvalue_adjusted", "significant"),
@@ -42,7 +43,7 @@ _ORDER = (
 _MUCH_LARGER = 2
 
 
-@_validate.public
+@validate.public
 def compare_groups(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -70,28 +71,17 @@ def compare_groups(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     by : str
         Coordinate of systems or of inputs whose groups are compared, e.g. "domain" or "system_type". Required.
-    {metric}
-    {level}
-    {coefficient}
-    {resample.auto}
+    {metric level coefficient resample.auto}
         If `by` describes systems, each group needs 5.
     {confidence_level.test}
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
         Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {missing}
-    {undefined}
-    {progress}
+    {cluster given positive threshold calibrate_on missing undefined progress}
 
     Returns
     -------
@@ -102,38 +92,27 @@ def compare_groups(
         (metric): ``heterogeneity`` (F) with ``df_numerator`` and ``df_denominator``, ``heterogeneity_pvalue``,
         ``heterogeneity_pvalue_adjusted`` and ``n_groups``. ``attrs["scope"]``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for groups without an interval, unreliable intervals, and groups whose size affects system means.
-
     Notes
     -----
     Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups share their systems or
     inputs: a difference has the variance ``V_1 + V_2 − 2C``, from one jackknife over all groups. It need not come from
     the metric: groups of systems with a narrow range of quality have lower correlations and so, at system level, have
     groups of few inputs. Formulas: documentation, "How intervals and tests are computed"; sizes and power:
-    "Calibration".
+    "Calibration". Sources: Krishnamoorthy & Yu (2004), Stat. Probab. Lett. 66. Tipton & Pustejovsky (2015), JEBS 40.
+    Zou & Donner (2008).
 
-    References
-    ----------
-    Krishnamoorthy & Yu (2004), Stat. Probab. Lett. 66. Tipton & Pustejovsky (2015), JEBS 40. Zou & Donner (2008).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds = ds.assign_coords(domain=("input", ["news", "chat", "web"] * 10))
     >>> found = ds.meta.compare_groups("human", by="domain", metric=["judge", "rouge"], level="input")
     >>> found.heterogeneity_pvalue.to_series().round(2).to_dict()
     {'judge': 0.72, 'rouge': 0.9}
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     check_given(measure.coefficient, given)
     progress = checked_progress(progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+        validate.choice("adjust", adjust, corrections.OF_PVALUES)
     dims = checked_resample(resample, measure, layers=False, auto=True)
     if "cell" in dims:
         raise ValueError("resample='cell' does not go with compare_groups: it leaves out systems and inputs")
@@ -169,7 +148,7 @@ def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, lis
     for dim in {by, f"other_{by}"} & set(scores.further):
         raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
     if len(labels) < 2:
-        raise ValueError(f"by={by!r} must have 2 groups or more, got {_validate.listing(labels)}")
+        raise ValueError(f"by={by!r} must have 2 groups or more, got {validate.listing(labels)}")
     with value_checks.held():  # labels without a group were named already
         own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
     places = (np.array([at for at, group in enumerate(own) if group == label], dtype=np.int64) for label in labels)
@@ -182,8 +161,8 @@ def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups
     least = min((len(each) for each in groups.places if len(each)), default=0)
     found = random_dims(resample, dims, (least if groups.dim == "system" else systems, inputs))
     if found != random_dims(resample, dims, shape):
-        _validate.warn(
-            f"a group of {by} has only {_validate.counted(least, 'system')}: the result is for these systems only. "
+        validate.warn(
+            f"a group of {by} has only {validate.counted(least, 'system')}: the result is for these systems only. "
             f"For new systems, leave out "
             f"groups of fewer than {facts.ENOUGH_SYSTEMS}",
             "few_systems",
@@ -247,7 +226,7 @@ def _warn(
     )
     sizes = [len(each) for each in job.groups.places if len(each)]
     if measure.level == "system" and job.groups.dim == "input" and max(sizes) > _MUCH_LARGER * min(sizes):
-        _validate.warn(
+        validate.warn(
             f"{by} has groups of {min(sizes)} to {max(sizes)} inputs: means of few inputs are noisier, which can "
             "lower correlations at system level. Use level='input' to compare groups of different sizes",
             "unequal_groups",

@@ -10,10 +10,11 @@ from typing import Any, ParamSpec
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses.measure import checked_progress
 from xsumstat.catalogue import ALL
-from xsumstat.caveats import Caveat
+from xsumstat.core import validate
+from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import checks, value_checks
 from xsumstat.resampling import draws, threads
 
@@ -28,18 +29,16 @@ def groups_of(
     fitting = [each for each in fitting if each not in dims]
     if not isinstance(name, str) or name not in fitting:
         of = " or ".join(dims)
-        given = _validate.listing(fitting) or f"none; ds.assign_coords(type=({dims[0]!r}, [...])) gives one"
+        given = validate.listing(fitting) or f"none; ds.assign_coords(type=({dims[0]!r}, [...])) gives one"
         raise ValueError(
             f"{argument} must be a coordinate that describes each {of}, got {name!r}"
-            f"{_validate.suggestion(name, fitting)} there are: {given}"
+            f"{validate.suggestion(name, fitting)} there are: {given}"
         )
     coord = ds.coords[name].compute()
     dim = str(coord.dims[0])
     without = pd.isna(coord.values)
     if without.any():
-        _validate.warn(
-            f"{_validate.counted(without.sum(), dim)} without {name}: not in any group", "group_without_label"
-        )
+        validate.warn(f"{validate.counted(without.sum(), dim)} without {name}: not in any group", "group_without_label")
     values = (
         coord.values[~without].tolist() if coord.dtype.kind not in "mM" else coord.values[~without].astype(str).tolist()
     )
@@ -108,7 +107,7 @@ def _for_each_group(
             if reason:
                 reasons.setdefault(reason, []).append(label)
     for reason, without in reasons.items():
-        _validate.warn(_no_result(f"{by}={_validate.listing(without, 8)}", reason, len(without)))
+        validate.warn(_no_result(f"{by}={validate.listing(without, 8)}", reason, len(without)))
     result = joined([*by_group, whole], pd.Index([*labels, ALL], name=by, dtype=object))
     first = next(iter(whole.data_vars))
     tail = [name for name in whole[first].dims if name != "metric"]
@@ -153,9 +152,9 @@ def _of_group(
             reason = str(error)
     for caveat in said.caveats:
         if caveat not in told.caveats:
-            _validate.warn(caveat.of(name))
+            validate.warn(caveat.of(name))
     if not reason and (scope := found.attrs.get("scope")) != whole.attrs.get("scope"):
-        _validate.warn(f"{name} has few systems; its result is for {scope} only", "few_systems")
+        validate.warn(f"{name} has few systems; its result is for {scope} only", "few_systems")
     later = value_checks.Checks()
     later.take(functools.partial(_of_named, name), said.checks, told.checks)
     return later.attached(found), reason
@@ -168,7 +167,7 @@ def _of_all(each: Callable[..., xr.Dataset], ds: xr.Dataset, gold: Any) -> tuple
         except (ValueError, TypeError) as raised:
             whole, error = xr.Dataset(), raised
     for caveat in said.caveats:
-        _validate.warn(caveat)
+        validate.warn(caveat)
     if error is not None:
         raise error
     later = value_checks.Checks()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import deleted_variance, t_quantile
 from xsumstat.resampling import jobs
-from xsumstat.types import FloatArray
 
 _LIMITS = ("ci_low", "ci_high")
 # So near to 0 or 1 a share is that, and so small a standard error none.

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import groups
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import drawn as draws_of_inputs
 from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.allocation import LEAST, allocated, bins, rates
 from xsumstat.inference.allocation import drawn as drawn_from
 from xsumstat.resampling import draws
-from xsumstat.types import FloatArray, IntArray
 
 SCORE, UNSURE = "score", "unsure"
 ALLOCATIONS = ("proportional", UNSURE)
@@ -44,16 +44,16 @@ class Design:
         there = [name for name in draws_of_inputs.COORDS if name in ds.coords]
         if there:
             raise ValueError(
-                f"ds holds a draw already: {_validate.listing(there)}; to draw anew, pass ds.drop_vars({there})"
+                f"ds holds a draw already: {validate.listing(there)}; to draw anew, pass ds.drop_vars({there})"
             )
-        n = _validate.integer("n", n, LEAST)
+        n = validate.integer("n", n, LEAST)
         _check_names(ds, strata, unsure)
         if n_strata is not None and strata not in (SCORE, UNSURE):
             raise ValueError(f'n_strata={n_strata!r} is for strata="score" and strata="unsure", got strata={strata!r}')
-        n_strata = _validate.integer("n_strata", _N_STRATA if n_strata is None else n_strata, 2)
+        n_strata = validate.integer("n_strata", _N_STRATA if n_strata is None else n_strata, 2)
         if allocation is None:
             allocation = UNSURE if strata == UNSURE else "proportional"
-        _validate.choice("allocation", allocation, ALLOCATIONS)
+        validate.choice("allocation", allocation, ALLOCATIONS)
         if allocation == UNSURE and strata is None:
             raise ValueError('allocation="unsure" needs strata, e.g. strata="unsure"; got strata=None')
         if unsure is not None and UNSURE not in (strata, allocation):
@@ -113,7 +113,7 @@ def _scores(ds: xr.Dataset, design: Design) -> xr.DataArray:
     further = [dim for dim in score.dims if dim not in facts.CORE and dim not in extra]
     if further:
         raise ValueError(
-            f"score has the dims {_validate.listing(score.dims)}; select one label of each further one, or name the "
+            f"score has the dims {validate.listing(score.dims)}; select one label of each further one, or name the "
             f"one whose labels are repeated runs: unsure={further[0]!r}"
         )
     score = score.transpose(*(dim for dim in score.dims if dim not in facts.CORE), *facts.CORE)
@@ -121,8 +121,8 @@ def _scores(ds: xr.Dataset, design: Design) -> xr.DataArray:
     if not there.all():
         lost = score.indexes["input"][~there] if "input" in score.indexes else np.flatnonzero(~there)
         raise ValueError(
-            f"{_validate.counted(len(lost), 'input')} without a score of {_validate.listing(score.indexes['metric'])}, "
-            f"e.g. {_validate.listing(lost, 3)}; leave such inputs out before the draw, or name another metric"
+            f"{validate.counted(len(lost), 'input')} without a score of {validate.listing(score.indexes['metric'])}, "
+            f"e.g. {validate.listing(lost, 3)}; leave such inputs out before the draw, or name another metric"
         )
     return score.copy(data=_standardised(score.values))
 
@@ -142,11 +142,11 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, design: Design) -> tuple[IntArr
     if design.strata is None:
         return np.zeros(score.sizes["input"], dtype=np.int64), ["all"]
     if design.strata not in (SCORE, UNSURE):
-        with _validate.kept_warnings():
+        with validate.kept_warnings():
             _, of_input, labels = groups.groups_of(ds, "strata", design.strata, ("input",))
         if None in of_input:
             raise ValueError(
-                f"strata={design.strata!r}: {_validate.counted(of_input.count(None), 'input')} without "
+                f"strata={design.strata!r}: {validate.counted(of_input.count(None), 'input')} without "
                 f"{design.strata}; each input needs one"
             )
         return np.array([labels.index(str(each)) for each in of_input], dtype=np.int64), labels
@@ -195,7 +195,7 @@ def _numbers(ds: xr.Dataset, name: str) -> FloatArray:
         words = [METRICS, SYSTEMS, *numeric]
         raise ValueError(
             f"unsure must be 'metrics', 'systems', a dim of repeated runs, or a coordinate of inputs with numbers, got "
-            f"{name!r}{_validate.suggestion(name, words)} coordinates: {_validate.listing(numeric) or 'none'}"
+            f"{name!r}{validate.suggestion(name, words)} coordinates: {validate.listing(numeric) or 'none'}"
         )
     values = np.asarray(ds[name].values, dtype=float)
     if not (np.isfinite(values) & (values >= 0)).all():

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws
-from xsumstat.types import FloatArray
 
 _NAMES = ("statistic", "pvalue", "critical", "mean_rank", "ci_low", "ci_high", "n_distinct", "n_scores")
 
 
-@_validate.public
+@validate.public
 def input_effect(
     ds: xr.Dataset,
     *,
@@ -30,8 +30,7 @@ def input_effect(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
+    {ds metric.scores}
     confidence_level : float, default 0.95
         Confidence level of all comparisons of two inputs together, between 0 and 1.
 
@@ -46,20 +45,14 @@ def input_effect(
     -----
     Null hypothesis of the Kruskal-Wallis test: scores do not depend on the input. Scope: systems like these on these
     inputs. Inputs whose intervals do not overlap differ (Tukey & Kramer). A large effect means that tests should pair
-    systems by input. Formulas: documentation, "How intervals and tests are computed".
+    systems by input. Formulas: documentation, "How intervals and tests are computed". Sources: Rankel et al. (2011), §1
+    and Fig. 1. Kruskal & Wallis (1952). Hochberg, Weiss & Hart (1982), JASA 77.
 
-    References
-    ----------
-    Rankel et al. (2011), §1 and Fig. 1. Kruskal & Wallis (1952). Hochberg, Weiss & Hart (1982), JASA 77.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.input_effect(metric="human").pvalue.values.round(3)
     array([0.003])
     """
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=None, later=later)
     if score.sizes["input"] < 2:
@@ -123,7 +116,7 @@ def by_bins(ds: xr.Dataset, metric: Any, n_means: int, n_spreads: int, n_each: i
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():
         raise ValueError(
-            f"{_validate.counted(score.sizes['metric'], 'metric')} · n_means {n_means} · n_spreads {n_spreads} · "
+            f"{validate.counted(score.sizes['metric'], 'metric')} · n_means {n_means} · n_spreads {n_spreads} · "
             f"n_each {n_each} are "
             f"{wanted} inputs, and only {rated.sum()} have scores of every metric"
         )

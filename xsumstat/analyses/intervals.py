@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import calibration, chance, clustering, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
@@ -33,6 +32,8 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import table
 from xsumstat.coefficients.layers import AGGREGATES
 from xsumstat.coefficients.record import Coefficient
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import (
     calibrated,
     checks,
@@ -50,7 +51,6 @@ from xsumstat.inference.jackknife import FAR
 from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Target, fisher
 from xsumstat.resampling.jackknife import Jackknife
 from xsumstat.resampling.studentized import Studentized
-from xsumstat.types import CorrelationFunction, FloatArray
 
 _Job = Bootstrap | Jackknife | Studentized
 # Intervals that draw systems, however few.
@@ -60,7 +60,7 @@ _OF_SINGLE = ("bca", "corrected", "studentized")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_intervals, drawn=pooling.unless_jackknife)
 def ci(
@@ -96,24 +96,13 @@ def ci(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     other : label, list of labels or bool DataArray, optional
         Return intervals of the difference `metric` minus `other`, for each pair.
-    {level}
-    {coefficient}
-    {method.ci}
-    {interval}
-    {resample.ci}
+    {level coefficient method.ci interval resample.ci}
     aggregate : {"mean", "max"}, default "mean"
         How to combine scores by drawn references ("reference" in `resample`). Drawn raters ("rater") are averaged.
-    {n_resamples}
-    {confidence_level}
-    {options}
-    {rng}
-    {keep_samples}
-    {progress}
+    {n_resamples confidence_level options rng keep_samples progress}
 
     Returns
     -------
@@ -123,39 +112,28 @@ def ci(
         With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal. Coefficients of pairs add
         ``baseline`` and ``baseline_constant`` (chance), "kendall_like" ``pairs_used``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for an unreliable interval: it rests on one system, falls back, or the bootstrap is biased.
-
     Notes
     -----
     `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its
     bias. It needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and heavy
     tails or outliers: try ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed";
-    coverage: "Calibration".
+    coverage: "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000).
+    Owen (2007). Zou (2007).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007). Zou (2007).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")
     >>> interval.meta.to_frame(brief=True).round(2)
       metric  correlation  ci_low  ci_high
     0  judge         0.56    0.44     0.66
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    _validate.choice("method", method, ("auto", "jackknife", "bootstrap", "fisher"))
+    validate.choice("method", method, ("auto", "jackknife", "bootstrap", "fisher"))
     if interval is not None:
-        _validate.choice("interval", interval, INTERVALS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+        validate.choice("interval", interval, INTERVALS)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     dims = checked_resample(resample, measure, auto=True)
     check_given(measure.coefficient, given, dims)
-    _validate.choice("aggregate", aggregate, AGGREGATES)
+    validate.choice("aggregate", aggregate, AGGREGATES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     asked = method
     method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
@@ -243,10 +221,10 @@ def _check_method(
     if method == "fisher":
         _check_fisher(measure.coefficient, other)
     if method == "jackknife" and (layers or "cell" in dims):
-        drawn = _validate.listing([*layers, *(dim for dim in dims if dim == "cell")])
+        drawn = validate.listing([*layers, *(dim for dim in dims if dim == "cell")])
         raise ValueError(f"method='jackknife' leaves out systems and inputs; draws of {drawn} need method='bootstrap'")
     if layers and interval in ("bca", "corrected"):
-        raise ValueError(f"interval={interval!r} is not for draws of {_validate.listing(layers)}; use 'percentile'")
+        raise ValueError(f"interval={interval!r} is not for draws of {validate.listing(layers)}; use 'percentile'")
     if interval == "corrected" and len(dims) < 2:
         raise ValueError(
             f"interval='corrected' sets draws of both dims against those of one: resample={dims[0]!r} has one"
@@ -311,7 +289,7 @@ def _warn(
         why = why_undefined(measure.coefficient, measure.given)
         later.make(checks.warn_undefined, found[name], *scores.spreads, why)
     if kind == "jackknife" and measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
-        _validate.warn(
+        validate.warn(
             "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, not "
             "95; use method='bootstrap'",
             "too_short",
@@ -333,7 +311,7 @@ def _warn(
 def _check_fisher(record: Coefficient, other: Any) -> None:
     if record.fisher is None:
         allowed = [name for name, each in table.COEFFICIENTS.items() if each.fisher]
-        raise ValueError(f"method='fisher' needs a coefficient among {_validate.listing(allowed)}, got {record.name!r}")
+        raise ValueError(f"method='fisher' needs a coefficient among {validate.listing(allowed)}, got {record.name!r}")
     if other is not None:
         raise ValueError("method='fisher' has no interval for a difference (other=); corr_test(method='zou') has")
 
@@ -360,5 +338,5 @@ def _check_layers(scores: schema.Scores, layers: list[str]) -> None:
     for dim, values, name in (("reference", scores.score, "score"), ("rater", scores.gold, "gold")):
         if dim in layers and dim not in values.dims:
             raise ValueError(
-                f"resample names {dim!r}, and {name} has no such dim; it has {_validate.listing(values.dims)}"
+                f"resample names {dim!r}, and {name} has no such dim; it has {validate.listing(values.dims)}"
             )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import calibration, scales
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
@@ -28,6 +27,8 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import calibrated, checks, facts, labelled, leakage, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections, jackknife
@@ -35,7 +36,6 @@ from xsumstat.inference.calibration import Calibration, of_folds
 from xsumstat.resampling import draws
 from xsumstat.resampling.bootstrap import BootstrapInterval
 from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
-from xsumstat.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
 
 ALIGNMENTS, SCALES, TESTS = (
     ("rmse", "accuracy"),
@@ -48,7 +48,7 @@ _FOLDS = 5  # in which a judge is calibrated
 _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 def alt_test(
     ds: xr.Dataset,
@@ -68,8 +68,7 @@ def alt_test(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
+    {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
         The judges. Default: all metrics except the human scores.
     {along.raters}
@@ -102,11 +101,8 @@ def alt_test(
     Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
     rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
     another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
-    both. Sizes: documentation, "Calibration".
-
-    References
-    ----------
-    Calderon, Reichart & Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge".
+    both. Sizes: documentation, "Calibration". Source: Calderon, Reichart & Dror (2025), "The Alternative Annotator Test
+    for LLM-as-a-Judge".
 
     Examples
     --------
@@ -119,17 +115,17 @@ def alt_test(
     """
     ratings, name = ratings_of(ds, rating, along)
     _check_raters(ratings, along)
-    margin = _validate.number("margin", margin, 0.0, 1.0)
-    _validate.choice("alignment", alignment, ALIGNMENTS)
-    _validate.choice("scale", scale, SCALES)
-    _validate.choice("test", test, TESTS)
+    margin = validate.number("margin", margin, 0.0, 1.0)
+    validate.choice("alignment", alignment, ALIGNMENTS)
+    validate.choice("scale", scale, SCALES)
+    validate.choice("test", test, TESTS)
     if alignment == "accuracy" and scale in ("standardised", "ranks"):
         raise ValueError(
             f"alignment='accuracy' compares the values that raters give: scale must be 'auto', 'raw' or 'calibrated', "
             f"got {scale!r}"
         )
-    alpha = _validate.fraction("alpha", alpha)
-    min_items = _validate.integer("min_items", min_items, 2)
+    alpha = validate.fraction("alpha", alpha)
+    min_items = validate.integer("min_items", min_items, 2)
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
@@ -207,7 +203,7 @@ def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
     if bool(few.all()):
         raise ValueError(f"no rater has {min_items} items that the judge and another rater scored; see min_items")
     if bool(few.any()):
-        _validate.warn(
+        validate.warn(
             f"{int(few.sum())} of {few.size} pairs of judge and rater have fewer than {min_items} items", "few_ratings"
         )
     return found.assign({name: found[name].where(~few) for name in ("advantage", "human_advantage", "pvalue")})
@@ -239,8 +235,8 @@ def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:
         return ratings
     lost = np.flatnonzero(~rated)
     names = ratings.indexes[along][lost].tolist() if along in ratings.indexes else lost.tolist()
-    _validate.warn(
-        f"left out {_validate.counted(len(lost), 'rater')} without a rating: {_validate.listing(names)}",
+    validate.warn(
+        f"left out {validate.counted(len(lost), 'rater')} without a rating: {validate.listing(names)}",
         "labels_left_out",
     )
     return ratings.isel({along: np.flatnonzero(rated)})
@@ -305,7 +301,7 @@ def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
     return float(ttest_1samp(apart, margin, alternative="less").pvalue)
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 def human_ceiling(
     ds: xr.Dataset,
@@ -331,25 +327,13 @@ def human_ceiling(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
+    {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
         Metrics to compare with raters. Default: all except the human scores.
-    {along.raters}
-    {level}
-    {coefficient}
+    {along.raters level coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
-    {interval.plain}
-    {resample.auto}
-    {n_resamples}
-    {confidence_level}
-    {by}
-    {positive}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {interval.plain resample.auto n_resamples confidence_level by positive missing undefined rng progress}
 
     Returns
     -------
@@ -377,13 +361,13 @@ def human_ceiling(
     ratings, name = ratings_of(ds, rating, along)
     ratings = _who_rated(ratings, along)
     _check_raters(ratings, along)
-    _validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
     if interval is not None:
-        _validate.choice("interval", interval, ("percentile", "basic", "normal"))
+        validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, schema.automatic(ds, metric))
     calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():

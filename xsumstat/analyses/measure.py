@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import checks, facts, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
-from xsumstat.types import CorrelationFunction, FloatArray
 
 __all__ = ["GROUPS", "LAYERS", "Draws", "Measure"]
 
@@ -42,9 +42,9 @@ class Draws:
     ) -> Draws:
         """From the keywords."""
         return cls(
-            _validate.n_draws("n_resamples", n_resamples, least),
+            validate.n_draws("n_resamples", n_resamples, least),
             draws.seed_of(rng),
-            _validate.flag("keep_samples", keep_samples),
+            validate.flag("keep_samples", keep_samples),
             checked_progress(progress),
         )
 
@@ -56,14 +56,14 @@ class Draws:
 
 def checked_progress(progress: Any) -> bool | None:
     """The keyword `progress`."""
-    return None if progress is None else _validate.flag("progress", progress)
+    return None if progress is None else validate.flag("progress", progress)
 
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:
     """What is measured, from the keywords; "available" applies to system means only."""
-    level = _validate.choice("level", level, _validate.LEVELS)
-    missing = _validate.choice("missing", missing, ("pairwise", "available"))
-    undefined = _validate.choice("undefined", undefined, ("drop", "zero"))
+    level = validate.choice("level", level, validate.LEVELS)
+    missing = validate.choice("missing", missing, ("pairwise", "available"))
+    undefined = validate.choice("undefined", undefined, ("drop", "zero"))
     if level != "system":
         missing = "pairwise"
     record = table.get(coefficient)
@@ -83,9 +83,9 @@ def check_given(record: Coefficient, given: Any, dims: tuple[str, ...] = ()) -> 
         return
     if record.partial is None:
         allowed = [name for name, each in table.COEFFICIENTS.items() if each.partial is not None]
-        raise ValueError(f"given needs a coefficient among {_validate.listing(allowed)}, got {record.name!r}")
+        raise ValueError(f"given needs a coefficient among {validate.listing(allowed)}, got {record.name!r}")
     if drawn := [dim for dim in dims if dim in ("cell", *LAYERS)]:
-        raise ValueError(f"given goes with resample='system', 'input' or 'both', got {_validate.listing(drawn)}")
+        raise ValueError(f"given goes with resample='system', 'input' or 'both', got {validate.listing(drawn)}")
 
 
 def check_symmetric(record: Coefficient) -> None:
@@ -98,7 +98,7 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     """The dims to draw, among them layers of scores and gold; `random_dims` settles "auto"."""
     level = measure.level
     allowed = ("system", "input", "cell", *(LAYERS if layers else ()))
-    dims = _validate.dims("resample", resample, allowed, auto=auto)
+    dims = validate.dims("resample", resample, allowed, auto=auto)
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
             "needs level='global', and goes with 'reference' and 'rater' only,"
@@ -116,7 +116,7 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
 
 def checked_dims(resample: Any) -> tuple[str, ...]:
     """The dims whose labels are random; of "auto" both, until `random_dims` knows how many systems there are."""
-    return _validate.dims("resample", resample, auto=True)
+    return validate.dims("resample", resample, auto=True)
 
 
 def _is_auto(resample: Any) -> bool:
@@ -153,7 +153,7 @@ def jackknife_holds(measure: Measure, dims: tuple[str, ...]) -> bool:
 def warn_of_ranked_means(measure: Measure, dims: tuple[str, ...], compared: str, advice: str) -> None:
     """Warn where the jackknife compares ranked system means over inputs alone."""
     if measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
-        _validate.warn(
+        validate.warn(
             f"the jackknife of ranked system means over inputs alone is liberal: in simulations up to {compared} "
             f"differed at .05, and 95 % intervals covered the true difference in about 80 %; {advice}",
             "too_short",
@@ -208,7 +208,7 @@ def settled(
             )
         return _with(measure, _by_metric(threshold, scores))
     value = threshold.item() if isinstance(threshold, xr.DataArray | np.ndarray) else threshold
-    return measure.at(_validate.number("threshold", value, 0.0, math.inf))
+    return measure.at(validate.number("threshold", value, 0.0, math.inf))
 
 
 def by_gold(measure: Measure, gold: xr.DataArray) -> Measure:
@@ -223,7 +223,7 @@ def warn_drawn_threshold(measure: Measure, shape: tuple[int, int]) -> None:
     """Say where a resample looks for its threshold among some differences only."""
     pairs = ties.n_pairs(shape, measure.level)
     if measure.coefficient.calibrated and measure.level == "global" and pairs > ties.MOST_PAIRS:
-        _validate.warn(
+        validate.warn(
             f"there are {pairs:.3g} pairs of outputs: in each resample the threshold is the best of some "
             f"{cell_ties.EDGES} differences, not of all",
             "approximate_threshold",
@@ -248,9 +248,7 @@ def threshold_attrs(record: Coefficient, calibrate_on: xr.Dataset | None) -> dic
 def why_undefined(record: Coefficient, given: Sequence[str] = ()) -> str:
     """What leaves the coefficient undefined, perhaps given covariates."""
     if given:
-        return (
-            f"undefined given {_validate.listing(given)}, as no group that varies has 3 members more than covariates:"
-        )
+        return f"undefined given {validate.listing(given)}, as no group that varies has 3 members more than covariates:"
     if record.scale is not None:
         return "undefined, as no group has two classes or scores that vary, or none of the class that it is a share of:"
     if record.threshold_of == "gold" and not record.threshold:
@@ -274,7 +272,7 @@ def _by_metric(threshold: xr.DataArray, scores: schema.Scores) -> tuple[float, .
             f"threshold must be a number, or an array over the labels of 'metric', got dims {threshold.dims}"
         )
     for label in labels:
-        _validate.known("metric of threshold", label, threshold.indexes["metric"], "it has")
+        validate.known("metric of threshold", label, threshold.indexes["metric"], "it has")
     values = threshold.sel(metric=checks.as_labels(labels)).values
     for label, value in zip(labels, values.tolist(), strict=True):
         if not isinstance(value, int | float) or not value >= 0:
@@ -295,7 +293,7 @@ def _held_out(measure: Measure, scores: schema.Scores, other: xr.Dataset, gold: 
     except (ValueError, TypeError) as error:
         raise type(error)(f"calibrate_on: {error}") from error
     if found.further:
-        dims = _validate.listing(found.further)
+        dims = validate.listing(found.further)
         raise ValueError(f"calibrate_on has further dims: {dims}; select one label of each")
     x, z = found.score.compute().values, found.gold.compute().values
     return tuple(best_threshold(measure, each, z) for each in x)

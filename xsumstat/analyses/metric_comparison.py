@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import analytic_tests, calibration, clustering, metric_tests, pooling
 from xsumstat.analyses import groups as slices
@@ -29,6 +28,8 @@ from xsumstat.analyses.measure import (
     warn_of_ranked_means,
 )
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import (
     calibrated,
     checks,
@@ -45,7 +46,6 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections
 from xsumstat.inference.jackknife import FAR, Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated, tiled
-from xsumstat.types import CorrelationFunction, FloatArray, Pair
 
 FORMULAS = analytic_tests.METHODS
 METHODS = ("jackknife", "permutation", "bootstrap", *FORMULAS)
@@ -57,7 +57,7 @@ _DRAWN = "use compare_metrics(..., method='bootstrap')"
 _OF_DRAWS: dict[str, Any] = {"permutation": metric_tests.perm_test, "bootstrap": metric_tests.boot_test}
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 def compare_metrics(
     ds: xr.Dataset,
@@ -92,21 +92,14 @@ def compare_metrics(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou", "wilcoxon"}, optional
         "jackknife", the default, leaves out each system and input in turn. The others run `perm_test`, `boot_test` and
         `corr_test`.
-    {resample.auto}
-    {alternative}
-    {confidence_level.test}
-    {adjust.pairs}
+    {resample.auto alternative confidence_level.test adjust.pairs}
     within : dim or dims, default ("metric", "other_metric")
         Dims of one family of tests. Each label of the other dims is corrected separately.
-    {options}
-    {n_resamples.swaps}
-    {rng}
-    {progress}
+    {options n_resamples.swaps rng progress}
 
     Returns
     -------
@@ -115,39 +108,28 @@ def compare_metrics(
         ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``n_undefined``, ``bias`` and ``fell_back``; NaN and
         False on the diagonal. ``attrs["scope"]`` names the scope. Other methods return their tests' variables.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for an unreliable interval, and rank coefficients of system means with ``resample="input"``.
-
     Notes
     -----
     Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
     inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
     ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
     1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    Sources: Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
 
-    References
-    ----------
-    Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.compare_metrics("human", metric="judge", other="rouge", level="input")
     >>> found.meta.to_frame()[["other_metric", "difference", "ci_low", "ci_high", "pvalue"]].round(4)
       other_metric  difference  ci_low  ci_high  pvalue
     0        rouge      0.2806  0.1782   0.4209  0.0001
     """
     measure = checked_measure(level, coefficient, missing, undefined)
-    _validate.choice("method", method, METHODS)
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("method", method, METHODS)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     check_given(measure.coefficient, given)
     Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.CORRECTIONS)
+        validate.choice("adjust", adjust, corrections.CORRECTIONS)
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
             raise ValueError(f"adjust={adjust!r} needs draws, and method={method!r} does not draw; use adjust='holm'")
     within = metric_pairs.DIMS if within is None and adjust is not None else within

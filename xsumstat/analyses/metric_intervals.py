@@ -10,23 +10,24 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
-from xsumstat.caveats import Caveat, UnusableGoldError
 from xsumstat.coefficients import table
+from xsumstat.core import validate
+from xsumstat.core.caveats import Caveat, UnusableGoldError
+from xsumstat.core.types import BoolArray, CorrelationFunction
 from xsumstat.dataset import calibrated, checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
-from xsumstat.types import BoolArray, CorrelationFunction
 
 # What was told of all metrics before, or is of a metric's being another's gold.
 _TOLD = ("constant", "no_score", "leakage", "cells_left_out", "constant_gold", "no_gold_score")
 
 
-@_validate.public
+@validate.public
 def metric_ci(
     ds: xr.Dataset,
     *,
@@ -48,11 +49,7 @@ def metric_ci(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
-    {level}
-    {coefficient}
-    {intervals}
+    {ds metric.scores level coefficient intervals}
 
     Returns
     -------
@@ -65,16 +62,13 @@ def metric_ci(
     `resample` sets the scope. All pairs see the same draws. To compare one pair on two ranges of scores use
     `range_drop`.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").ci_low.values.round(2)
     array([[ nan, 0.21],
            [0.21,  nan]])
     """
     check_symmetric(table.get(coefficient))
-    level = _validate.choice("level", level, _validate.LEVELS)
+    level = validate.choice("level", level, validate.LEVELS)
     later = value_checks.Checks()
     with value_checks.held() as of_scores:
         score = schema.prepare_metrics(ds, metric, level=level, later=later)
@@ -104,7 +98,7 @@ def metric_ci(
         there = value_checks.by_metric(facts.presence, [score])
         later.make(checks.report_gaps_of_pairs, there, labels, list(itertools.combinations(range(len(labels)), 2)))
     for caveat in _once(of_scores.caveats, *(each.caveats for each in said)):
-        _validate.warn(caveat)
+        validate.warn(caveat)
     waiting = value_checks.Checks()
     waiting.take(functools.partial(_said_once, of_scores.caveats), later, *(each.checks for each in said))
     found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import clustering, pair_tests, pooling
 from xsumstat.analyses import groups as slices
@@ -27,10 +26,11 @@ from xsumstat.analyses.measure import (
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, facts, metric_pairs, near_copies
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
-from xsumstat.types import CorrelationFunction
 
 # The dim along which decisions between two outputs make a group.
 _GROUPS = {"input": "input", "within_system": "system"}
@@ -38,7 +38,7 @@ _GROUPS = {"input": "input", "within_system": "system"}
 _FOUND = "13.5 to 28.5 %"
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def perm_test(
@@ -76,18 +76,12 @@ def perm_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
         Swap all scores of a system together, all of an input together, or each separately ("both", the default).
-    {crossed}
-    {swap}
-    {tests}
-    {n_resamples.swaps}
-    {options}
-    {samples}
+    {crossed swap tests n_resamples.swaps options samples}
 
     Returns
     -------
@@ -102,15 +96,10 @@ def perm_test(
     systems; with ``resample="system"`` systems like these. Metrics that agree equally well in general but favour
     different systems are often significant. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥ δ})/(k + 1)``
     for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young
+    (1993).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young (1993).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
       metric other_metric  pvalue  difference
@@ -156,15 +145,15 @@ def prepared_perm_test(
     measure = checked_measure(level, coefficient, missing, undefined)
     record = measure.coefficient
     check_given(record, given)
-    _validate.flag("crossed", crossed)
+    validate.flag("crossed", crossed)
     by_decisions = _decided(swap, record, level, resample, crossed)
     if resample is None:
         resample = _GROUPS[level] if by_decisions and swap is None else "both"
-    dims = _validate.dims("resample", resample)
+    dims = validate.dims("resample", resample)
     if crossed and len(dims) < 2:
         raise ValueError(f"crossed=True swaps over both dims and needs resample='both', got {resample!r}")
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
-    _validate.choice("method", method, ("permutation", "analytic", "auto"))
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
+    validate.choice("method", method, ("permutation", "analytic", "auto"))
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress, least=1)
     if by_decisions:
         _check_decisions(resample, dims, crossed, level)
@@ -194,7 +183,7 @@ def prepared_perm_test(
     if method != "permutation":
         pair_tests.check_computed(method, measure, plan, draws, adjust)
     if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
-        _validate.warn(
+        validate.warn(
             f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
             "few_resamples",
         )
@@ -223,8 +212,8 @@ def prepared_perm_test(
 def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed: bool) -> bool:
     if swap is None:
         group = _GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
-        return group is not None and (resample is None or _validate.dims("resample", resample) == (group,))
-    if _validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
+        return group is not None and (resample is None or validate.dims("resample", resample) == (group,))
+    if validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
         raise ValueError(f"swap='decisions' needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
     return bool(swap == "decisions")
 
@@ -233,7 +222,7 @@ def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
     if len(dims) > 1:
         group = _GROUPS.get(level)
         instead = "swap='scores'" if group is None else f"resample={group!r}, the default, or swap='scores'"
-        _validate.warn(
+        validate.warn(
             "swapping single decisions ignores that decisions share outputs: the test is liberal (at .05 it found "
             f"a difference of equally good metrics in {_FOUND} of simulated scores at input level); "
             f"use {instead} (see perm_test)",
@@ -250,7 +239,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
         raise ValueError("crossed=True applies to swaps of scores; a decision involves two outputs")
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 @pooling.with_pool(pooling.of_tests, drawn=pooling.always)
 def boot_test(
@@ -283,13 +272,7 @@ def boot_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
-    {resample.auto}
-    {tests}
-    {n_resamples}
-    {options}
-    {samples}
+    {ds pairs resample.auto tests n_resamples options samples}
 
     Returns
     -------
@@ -302,16 +285,9 @@ def boot_test(
     Null hypothesis: both correlations are equal. `resample` sets the scope. Unlike `perm_test` it does not assume
     exchangeable metrics, but it has less power, and is very conservative for metrics that differ only by noise.
     `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater". Sizes: documentation,
-    "Calibration".
+    "Calibration". Source: Deutsch, Dror & Roth (2021), §4.1 and §5.2.
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.1 and §5.2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.boot_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
       metric other_metric  pvalue  difference
@@ -320,7 +296,7 @@ def boot_test(
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
     dims = checked_dims(resample)
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +10,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
+from xsumstat.analyses.measure import checked_progress
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import missingness as parts
-from xsumstat.resampling import draws
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.resampling import draws, threads
 
 _BY_SYSTEM = ("missing_share", "ci_low", "ci_high", "n_missing", "n_outputs")
 _MEANS = ("mean", "mean_low", "mean_high")
@@ -33,7 +35,7 @@ _NAMES = (*_BY_SYSTEM, *_MEANS, "missing_by_score", *_DIFFERENCE, "pvalue", *_AC
 LEVELS = ("auto", "input", "global", "within_system")
 
 
-@_validate.public
+@validate.public
 def missingness(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -47,14 +49,13 @@ def missingness(
     n_resamples: int = 1999,
     confidence_level: float = 0.95,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Test whether missing scores depend on systems and on human scores, and bound what they leave open.
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     level : {"auto", "input", "global", "within_system"}, default "auto"
         Which pairs of outputs the bounds of `accuracy` compare: on the same input, all, or of the same system. "auto":
         "input", or "global" for one system.
@@ -69,8 +70,8 @@ def missingness(
     n_resamples : int, default 1999
         Number of permutations.
     {confidence_level}
-    rng : None, int, SeedSequence or Generator, optional
-        Source of the permutations.
+    {rng}
+    {progress}
 
     Returns
     -------
@@ -82,17 +83,6 @@ def missingness(
         ``difference_low`` and ``difference_high``; pairwise ``accuracy`` with ``accuracy_low`` and ``accuracy_high``;
         ``n_undecided``, of ``n_pairs``: pairs of systems whose order by mean is open. Lazy (Dask) for lazy scores.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, dim or level, scores outside `score_range`, scores that are not numbers or all missing,
-        and a gold that is constant.
-
-    Warns
-    -----
-    UserWarning
-        Names the metrics whose range is taken from their scores, and those without an interval of `difference`.
-
     Notes
     -----
     Null hypotheses. "system": all outputs of an input are equally likely to lack a score (Cochran's Q). "score within
@@ -100,10 +90,7 @@ def missingness(
     is independent of its mean human score. Permutations exchange outputs within inputs, or inputs.
 
     ``mean_low``, ``mean_high``, ``accuracy_low`` and ``accuracy_high`` are Manski's bounds for these outputs: any
-    missing scores within the range, in any order. ``mean`` and ``accuracy`` assume scores missing at random.
-
-    References
-    ----------
+    missing scores within the range, in any order. ``mean`` and ``accuracy`` assume scores missing at random. Sources:
     Manski (2003), "Partial Identification of Probability Distributions". Cochran (1950), "The comparison of percentages
     in matched samples". Rubin (1976), "Inference and missing data".
 
@@ -120,10 +107,11 @@ def missingness(
     """
     how = _How.checked(level, outputs, n_resamples, confidence_level, rng)
     families.check_correction(adjust, None, ["metric", "test"])
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
+    progress = checked_progress(progress)
     scores = _prepared(ds, gold, metric, how)
     ends, known = _range(scores, score_range, ds)
-    found = _estimated(scores, ends, how)
+    found = _estimated(scores, ends, how, progress)
     scores.later.make(_check, found, ends, known)
     attrs = {"level": how.level_of(scores.score), "outputs": outputs, "n_resamples": how.n_resamples}
     attrs |= {"seed": str(how.seed), "confidence_level": confidence_level, "alpha": alpha, "method": "permutation"}
@@ -155,10 +143,10 @@ class _How:
     def checked(cls, level: Any, outputs: Any, n_resamples: Any, confidence_level: Any, rng: Any) -> _How:
         """From the keywords."""
         return cls(
-            _validate.choice("level", level, LEVELS),
-            _validate.choice("outputs", outputs, ("scored", "all")),
-            _validate.n_draws("n_resamples", n_resamples, 1),
-            _validate.fraction("confidence_level", confidence_level),
+            validate.choice("level", level, LEVELS),
+            validate.choice("outputs", outputs, ("scored", "all")),
+            validate.n_draws("n_resamples", n_resamples, 1),
+            validate.fraction("confidence_level", confidence_level),
             draws.seed_of(rng),
         )
 
@@ -232,7 +220,7 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
     if not isinstance(given, Mapping):
         given = dict.fromkeys(labels, given)
     for label, value in given.items():
-        _validate.known("metric in score_range", label, labels, "metrics")
+        validate.known("metric in score_range", label, labels, "metrics")
         _check_range(value)
     ends = []
     for at, end in enumerate((least, most)):
@@ -245,12 +233,14 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
 def _check_range(value: Any) -> None:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(f"score_range must be the lowest and the highest score, such as (1, 5), got {value!r}")
-    low, high = (_validate.number("score_range", each, -np.inf, np.inf) for each in value)
+    low, high = (validate.number("score_range", each, -np.inf, np.inf) for each in value)
     if not low < high:
         raise ValueError(f"score_range must be the lowest and the highest score, such as (1, 5), got {value!r}")
 
 
-def _estimated(scores: _Scores, ends: tuple[xr.DataArray, xr.DataArray], how: _How) -> xr.Dataset:
+def _estimated(
+    scores: _Scores, ends: tuple[xr.DataArray, xr.DataArray], how: _How, progress: bool | None
+) -> xr.Dataset:
     """All numbers of each metric and further label."""
     cells = list(facts.CELLS)
     beside = (scores.oriented, scores.gold, scores.oriented_gold, scores.exists)
@@ -259,18 +249,21 @@ def _estimated(scores: _Scores, ends: tuple[xr.DataArray, xr.DataArray], how: _H
     core: list[list[str]] = [*[cells] * len(laid), [], []]
     dims = {name: [f"_{_DIMS[name]}"] if name in _DIMS else [] for name in _NAMES}
     sizes = {"_system": scores.score.sizes["system"], "_test": len(parts.TESTS), "_human_quarter": 4}
-    found = xr.apply_ufunc(
-        lambda *values: _of_metric(*values, how=how, level=how.level_of(scores.score)),
-        *laid,
-        *ends,
-        input_core_dims=core,
-        output_core_dims=list(dims.values()),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(_NAMES),
-        dask_gufunc_kwargs={"output_sizes": sizes},
-        keep_attrs=False,
-    )
+    further = {dim: size for each in laid for dim, size in each.sizes.items() if dim not in cells}
+    lazy = any(facts.is_lazy(each) for each in laid)  # these are computed when there is no bar any more
+    with threads.progress_bar(math.prod(further.values()), False if lazy else progress, unit="metric") as bar:
+        found = xr.apply_ufunc(
+            lambda *values: _of_metric(*values, how=how, level=how.level_of(scores.score), bar=bar),
+            *laid,
+            *ends,
+            input_core_dims=core,
+            output_core_dims=list(dims.values()),
+            vectorize=True,
+            dask="parallelized",
+            output_dtypes=[float] * len(_NAMES),
+            dask_gufunc_kwargs={"output_sizes": sizes},
+            keep_attrs=False,
+        )
     every = xr.Dataset(dict(zip(_NAMES, found, strict=True))).rename({name: name[1:] for name in sizes})
     labels = {"test": list(parts.TESTS), "human_quarter": list(parts.QUARTERS)}
     of_systems = {name: each.variable for name, each in scores.score.coords.items() if each.dims == ("system",)}
@@ -288,6 +281,7 @@ def _of_metric(
     *,
     how: _How,
     level: str,
+    bar: threads.Bar,
 ) -> tuple[Any, ...]:
     """The numbers of `_NAMES` of one metric."""
     there = ~np.isnan(score)
@@ -295,7 +289,7 @@ def _of_metric(
     power = arrays.exponent(gold)  # of scores whose products would be too small
     missing = parts.Missing(lacks, there, np.ldexp(gold, -power))
     means = parts.bounds_of_means(score, lacks, float(low), float(high))
-    return (
+    numbers = (
         *missing.by_system(how.confidence_level),
         *means,
         missing.by_quarter(),
@@ -304,6 +298,8 @@ def _of_metric(
         *parts.accuracy(oriented, oriented_gold, lacks, level),
         *parts.undecided(means),
     )
+    bar()
+    return numbers
 
 
 def _check(found: xr.Dataset, ends: tuple[xr.DataArray, xr.DataArray], known: list[bool]) -> None:
@@ -312,7 +308,7 @@ def _check(found: xr.Dataset, ends: tuple[xr.DataArray, xr.DataArray], known: li
     some = lacking.any([dim for dim in lacking.dims if dim != "metric"])
     for at in np.flatnonzero(some.values & ~np.array(known)).tolist():
         low, high = (float(end.isel(metric=at)) for end in ends)
-        _validate.warn(
+        validate.warn(
             f"the range of {found['metric'].values.tolist()[at]!r} is not known. Bounds of its means use its lowest "
             f"and highest score, {low:g} and {high:g}; pass score_range=(low, high).",
             "observed_range",

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import extras
 from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
 from xsumstat.coefficients.arrays import check_finite
+from xsumstat.core import extras
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.dataset import results
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import outputs as kernels
 from xsumstat.resampling import draws, jobs, tasks
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # Numbers of two metrics' disagreement in a bin.
 NAMES = ("share", "ci_low", "ci_high", "n_pairs")

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import Draws, Measure
 from xsumstat.coefficients.rank_swaps import Ranks
 from xsumstat.coefficients.record import Coefficient
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray, Pair
 from xsumstat.dataset import checks, labelled, metric_pairs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import sign_sums
@@ -22,7 +23,6 @@ from xsumstat.resampling import threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE, AtOnce, Job, OfMetrics, over_blocks
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, PairPlan, SwapPlan
-from xsumstat.types import FloatArray, IntArray, Pair
 
 _COMPUTED = ("difference", "forward", "backward", "exact")
 _NOTHING = np.nan, np.nan, np.nan, False
@@ -244,7 +244,7 @@ def _why_not(test: Any, metrics: list[Any], coefficient: Coefficient) -> str:
             f"method='analytic' needs every swap to leave a correlation: {pair} have a group where a swap makes all "
             "scores equal; undefined='zero' counts it as 0, and method='permutation' leaves it out"
         )
-    groups = "" if test.coefficients is None else f" in {_validate.counted(len(test.rest.at), 'group')}"
+    groups = "" if test.coefficients is None else f" in {validate.counted(len(test.rest.at), 'group')}"
     return (
         f"method='analytic' needs scores that are not tied: {pair}, standardised and taken together, have equal scores "
         f"of different outputs{groups}; method='auto' or 'permutation' takes them as they are"

@@ -10,7 +10,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses.measure import (
     AUTO,
@@ -21,6 +20,8 @@ from xsumstat.analyses.measure import (
     random_dims,
 )
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.results import described, sizes
@@ -28,7 +29,6 @@ from xsumstat.dataset.value_checks import Said
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.resampling import draws, threads
-from xsumstat.types import TOLERANCE, FloatArray
 
 _P = ParamSpec("_P")
 Answer = TypeVar("Answer")
@@ -141,7 +141,7 @@ def answer(question: Callable[[], Answer], name: str, later: value_checks.Checks
         except (ValueError, TypeError) as error:
             raise type(error)(f"{name}: {error}") from error
     for caveat in said.caveats:
-        _validate.warn(caveat.of(name))
+        validate.warn(caveat.of(name))
     later.take(functools.partial(_of_named, name), said.checks)
     return found
 
@@ -163,7 +163,7 @@ def check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
         )
     name, level = given.get("coefficient", "pearson"), given.get("level", "system")
     if not (isinstance(name, str) and name in COEFFICIENTS and COEFFICIENTS[name].poolable) or level != "system":
-        poolable = _validate.listing([name for name, each in COEFFICIENTS.items() if each.poolable])
+        poolable = validate.listing([name for name, each in COEFFICIENTS.items() if each.poolable])
         raise ValueError(
             f"pool is for coefficient={poolable} at level='system', got {name!r} at {level!r}; name these two, or "
             f"leave out pool={dim!r} for an answer of each {dim}"
@@ -188,7 +188,7 @@ def _check_dim(ds: xr.Dataset, dim: Any) -> None:
             "; xarray.concat([one, other], pandas.Index(['one', 'other'], name='language'), join='outer') gives "
             "Datasets one, for pool='language'"
         )
-    there = _validate.listing(further) or "none"
+    there = validate.listing(further) or "none"
     raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}{hint}")
 
 

@@ -7,11 +7,11 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import preference_parts as parts
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts, sign_sums
-from xsumstat.types import FloatArray
 
 _NAMES = (
     *("position_bias", "ci_low", "ci_high", "pvalue", "flip_share", "flip_low", "flip_high"),
@@ -19,7 +19,7 @@ _NAMES = (
 )
 
 
-@_validate.public
+@validate.public
 def position_bias(
     ds: xr.Dataset,
     *,
@@ -49,11 +49,8 @@ def position_bias(
     Null hypothesis: the order does not matter. Scope: these systems on new prompts. The p-value is that of a two-sided
     sign test of the pairs that move, all pairs of a prompt changing sides together. A pair moves to the first output if
     the rater chose that one in both orders, or once with a tie. Formulas: documentation, "How intervals and tests are
-    computed".
-
-    References
-    ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval".
+    computed". Sources: Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence
+    interval".
 
     Examples
     --------
@@ -76,7 +73,7 @@ def position_bias(
             found[choices.raters[at]] = numbers
     if not found:
         raise ValueError(
-            f"no rater chose between the same two outputs in both orders; raters: {_validate.listing(lacking)}. "
+            f"no rater chose between the same two outputs in both orders; raters: {validate.listing(lacking)}. "
             "position_bias needs pairs that were shown both ways round"
         )
     parts.warn_left_out(lacking, "rater", "saw no pair in both orders")

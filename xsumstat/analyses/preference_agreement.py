@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import preference_parts as parts
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts
 from xsumstat.inference.jackknife import bounded
 from xsumstat.inference.prompts import LeftOut
-from xsumstat.types import FloatArray
 
 TIES = ("count", "drop")
 _NAMES = (
@@ -25,7 +25,7 @@ _NAMES = (
 )
 
 
-@_validate.public
+@validate.public
 def preference_agreement(
     ds: xr.Dataset,
     *,
@@ -39,8 +39,7 @@ def preference_agreement(
 
     Parameters
     ----------
-    {ds.preferences}
-    {rater.judges}
+    {ds.preferences rater.judges}
     ties : {"count", "drop"}, default "count"
         Count a tie as a choice like others, or leave out pairs with a tie.
     {judges}
@@ -57,11 +56,8 @@ def preference_agreement(
     -----
     Null hypothesis: the judge agrees with a human rater as often as another human rater does. Scope: these systems on
     new prompts; limits leave out one prompt at a time. A pair judged in both orders counts once, as a tie if the
-    choices differ. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Cohen (1960). Wilson (1927). Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena".
+    choices differ. Formulas: documentation, "How intervals and tests are computed". Sources: Cohen (1960). Wilson
+    (1927). Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena".
 
     Examples
     --------
@@ -73,7 +69,7 @@ def preference_agreement(
     >>> ds.meta.preference_agreement().accuracy.to_series().round(2).to_dict()
     {'gpt': 0.8, 'people': 0.8}
     """
-    _validate.choice("ties", ties, TIES)
+    validate.choice("ties", ties, TIES)
     asked = parts.Asked.checked(ds, confidence_level, adjust, cluster)
     choices = asked.choices
     choices.needs_people("preference_agreement")
@@ -83,11 +79,11 @@ def preference_agreement(
     lacking = [label for label, row in rows.items() if row is None]
     found: dict[Any, tuple[float, ...]] = {label: row for label, row in rows.items() if row is not None}
     if not found:
-        raise ValueError(f"no pair was judged both by a human and by {_validate.listing(lacking)}")
+        raise ValueError(f"no pair was judged both by a human and by {validate.listing(lacking)}")
     parts.warn_left_out(lacking, "judge", "shared no pair with a human")
     found[schema.PEOPLE] = _of_people(choices, people, asked.confidence_level)
     if not people.several.any():
-        _validate.warn(
+        validate.warn(
             "no pair was judged by two humans: human agreement is unknown",
             "no_rating",
         )

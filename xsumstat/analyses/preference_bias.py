@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import preference_parts as parts
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import prompts
-from xsumstat.types import FloatArray
 
 _NAMES = (
     *("difference", "ci_low", "ci_high", "standard_error", "pvalue", "share", "human_share"),
@@ -21,7 +21,7 @@ _NAMES = (
 )
 
 
-@_validate.public
+@validate.public
 def preference_bias(
     ds: xr.Dataset,
     *,
@@ -39,8 +39,7 @@ def preference_bias(
     given : str, DataArray or list of these
         What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems, or a DataArray.
         Words or booleans make groups of systems. Required.
-    {rater.judges}
-    {judges}
+    {rater.judges judges}
 
     Returns
     -------
@@ -54,11 +53,8 @@ def preference_bias(
     Null hypothesis: the judge prefers the higher value as often as human raters do on the same pairs. So a judge is not
     biased if people prefer long outputs, too. Scope: these systems on new prompts; limits leave out one prompt at a
     time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 % is clear evidence of
-    bias. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Dubois et al. (2024), "Length-controlled AlpacaEval".
+    bias. Formulas: documentation, "How intervals and tests are computed". Sources: Zheng et al. (2023), "Judging
+    LLM-as-a-judge". Dubois et al. (2024), "Length-controlled AlpacaEval".
 
     Examples
     --------
@@ -76,15 +72,15 @@ def preference_bias(
     choices = asked.choices
     choices.needs_people("preference_bias")
     choices.needs_judges("preference_bias")
-    columns = [each for name in _validate.listed(given) for each in _columns(ds, choices, name)]
-    _validate.unique("given", [label for label, _, _ in columns])
+    columns = [each for name in validate.listed(given) for each in _columns(ds, choices, name)]
+    validate.unique("given", [label for label, _, _ in columns])
     human = parts.mean_verdicts(choices.verdicts[:, :, choices.human])
     places = choices.judges(rater)
     rows = [[_compared(choices, human, at, sign, asked.confidence_level) for _, sign, _ in columns] for at in places]
     empty = [choices.raters[at] for at, row in zip(places, rows, strict=True) if all(each is None for each in row)]
     if len(empty) == len(places):
         raise ValueError(
-            f"no pair whose outputs differ in {_validate.listing(label for label, _, _ in columns)} was judged both by "
+            f"no pair whose outputs differ in {validate.listing(label for label, _, _ in columns)} was judged both by "
             "people and by a judge"
         )
     parts.warn_left_out(empty, "judge", "shared no such pair with a human")
@@ -126,10 +122,10 @@ def _found(ds: xr.Dataset, given: Any) -> xr.DataArray:
         return given
     fitting = [str(name) for name, each in ds.variables.items() if "system" in each.dims and name != "system"]
     if not isinstance(given, str) or given not in fitting:
-        hint = _validate.suggestion(given, fitting) if isinstance(given, str) else ";"
+        hint = validate.suggestion(given, fitting) if isinstance(given, str) else ";"
         raise ValueError(
             f"given must be a variable or coordinate of systems, such as length(prompt, system), got "
-            f"{_validate.given(given)}{hint} there are: {_validate.listing(fitting) or 'none'}"
+            f"{validate.given(given)}{hint} there are: {validate.listing(fitting) or 'none'}"
         )
     return ds[given]
 
@@ -140,7 +136,7 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
     index = values.indexes.get("system")
     lacking = [each for each in choices.systems if index is None or each not in index]
     if lacking:
-        raise ValueError(f"given={name!r} has no value for the systems {_validate.listing(lacking)}")
+        raise ValueError(f"given={name!r} has no value for the systems {validate.listing(lacking)}")
     values = values.compute().sel(system=list(choices.systems))
     if "prompt" not in values.dims:
         return values.expand_dims(prompt=1)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.dataset import results
 from xsumstat.inference import corrections
-from xsumstat.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Asked:
     @classmethod
     def checked(cls, ds: xr.Dataset, confidence_level: float, adjust: str | None, cluster: str | None) -> Asked:
         """The same, checked."""
-        level = _validate.fraction("confidence_level", confidence_level)
+        level = validate.fraction("confidence_level", confidence_level)
         if adjust is not None:
-            _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+            validate.choice("adjust", adjust, corrections.OF_PVALUES)
         return cls(schema.checked(ds, cluster), level, adjust)
 
     @property
@@ -96,8 +96,8 @@ def mean_verdicts(verdicts: FloatArray) -> FloatArray:
 def warn_left_out(raters: Sequence[Any], noun: str, why: str) -> None:
     """Warn of raters without an answer: "2 judges" that "shared no pair with a human"."""
     if raters:
-        _validate.warn(
-            f"{_validate.counted(len(raters), noun)} {why}, left out: {_validate.listing(raters)}", "labels_left_out"
+        validate.warn(
+            f"{validate.counted(len(raters), noun)} {why}, left out: {validate.listing(raters)}", "labels_left_out"
         )
 
 
@@ -106,7 +106,7 @@ def warn_single(result: xr.Dataset, variable: str) -> None:
     lacking = result[variable].notnull() & result["ci_low"].isnull()
     if bool(lacking.any()):
         names = result["rater"].values[lacking.values.reshape(result.sizes["rater"], -1).any(axis=1)].tolist()
-        _validate.warn(
-            f"no interval, which needs two prompts, and an estimate without each, for {_validate.listing(names)}",
+        validate.warn(
+            f"no interval, which needs two prompts, and an estimate without each, for {validate.listing(names)}",
             "no_interval",
         )

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
 from xsumstat.coefficients import long_groups
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling import draws, jobs, threads
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 _NAMES = (
     *("whole", "part", "difference", "ci_low", "ci_high", "pvalue"),
@@ -32,7 +32,7 @@ _STEPS, _MOST = 6, 0.999
 _NO_SPREAD = 1e6
 
 
-@_validate.public
+@validate.public
 def range_drop(
     ds: xr.Dataset,
     *,
@@ -69,9 +69,7 @@ def range_drop(
         Number of resamples of the inputs.
     n_simulations : int, default 199
         Number of simulated sets of scores for the expected drop, at least 19.
-    {confidence_level}
-    {rng}
-    {progress}
+    {confidence_level rng progress}
 
     Returns
     -------
@@ -79,28 +77,17 @@ def range_drop(
         On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
         the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.
-
-    Warns
-    -----
-    UserWarning
-        For constant scores, inputs with nothing in the range or no baseline score, undefined results, and limits in
-        scores by several deciding metrics (`expected` is then NaN).
+        With limits in scores by several deciding metrics ``expected`` is NaN.
 
     Notes
     -----
     Null hypothesis of ``excess_pvalue``: the same dependence, seen in a narrower range. The dependence is a
     multivariate normal one with the metrics' correlations on the whole range, the same for all inputs. Outputs of an
     input are independent: for related systems the test is liberal. Scope: new inputs for these systems. Simulation:
-    documentation, "How intervals and tests are computed".
+    documentation, "How intervals and tests are computed". Sources: Peyrard (2019), Table 1. Pearson (1903). Kruskal
+    (1958), "Ordinal Measures of Association".
 
-    References
-    ----------
-    Peyrard (2019), Table 1. Pearson (1903). Kruskal (1958), "Ordinal Measures of Association".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> upper = {"above": 0.5, "unit": "quantile", "metrics": "judge"}
     >>> drop = ds.meta.range_drop(metric=["judge", "rouge"], **upper, n_simulations=49, rng=1)
     >>> drop.sel(metric="judge", other_metric="rouge")[["difference", "expected"]].to_array().values.round(2)
@@ -108,10 +95,10 @@ def range_drop(
     """
     measure = checked_measure("input", coefficient, "pairwise", undefined)
     record = measure.coefficient
-    _validate.choice("coefficient", record.name, [name for name, each in COEFFICIENTS.items() if each.normal_r])
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
-    n_simulations = _validate.n_draws("n_simulations", n_simulations, 19)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("coefficient", record.name, [name for name, each in COEFFICIENTS.items() if each.normal_r])
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
+    n_simulations = validate.n_draws("n_simulations", n_simulations, 19)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
     score = schema.prepare_cells(ds, schema.automatic(ds, metric), level="input")
     deciding = ranges.prepared(ds, metrics).compute()
@@ -129,7 +116,7 @@ def range_drop(
     null = _Null.of(score, deciding, requested, measure)
     known = null.limits is None or len(null.deciding) == 1
     if not known:
-        _validate.warn(
+        validate.warn(
             f"what the range explains is not known (NaN): limits in scores of {len(null.deciding)} metrics must be "
             "known together; use unit='quantile', baseline= or top=, or let one metric decide, metrics=",
             "undefined",
@@ -160,7 +147,7 @@ def range_drop(
 def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:
     silent = [f"{labels[a]} and {labels[b]}" for (a, b), r in zip(pairs, part, strict=True) if np.isnan(r)]
     if silent:
-        _validate.warn(f"no correlation within the range, on any input: {_validate.listing(silent)}", "undefined")
+        validate.warn(f"no correlation within the range, on any input: {validate.listing(silent)}", "undefined")
 
 
 @dataclass(frozen=True)

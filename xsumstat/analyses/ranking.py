@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import correlation, metric_comparison, metric_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.adjust import decisive
 from xsumstat.analyses.measure import AUTO, Draws
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import corrections
-from xsumstat.types import CorrelationFunction, FloatArray
 
 
-@_validate.public
+@validate.public
 @slices.with_groups
 def rank(
     ds: xr.Dataset,
@@ -55,21 +55,13 @@ def rank(
 
     Parameters
     ----------
-    {ds}
-    {question}
+    {ds question}
     method : {"jackknife", "permutation"}, optional
         "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
         "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.
     {resample.auto}
         With "permutation": what is swapped, single scores by default.
-    {crossed}
-    {swap}
-    {adjust.pairs}
-    {alpha.beats}
-    {n_resamples.swaps}
-    {options}
-    {rng}
-    {progress}
+    {crossed swap adjust.pairs alpha.beats n_resamples.swaps options rng progress}
 
     Returns
     -------
@@ -81,25 +73,19 @@ def rank(
     -----
     From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
     better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
-    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule.
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule. Sources: Freitag et
+    al. (2021), "Results of the WMT21 metrics shared task". Deutsch, Dror & Roth (2021), §6.2.
 
-    References
-    ----------
-    Freitag et al. (2021), "Results of the WMT21 metrics shared task". Deutsch, Dror & Roth (2021), §6.2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.rank("human", metric=["judge", "rouge", "bleu"], level="input").cluster.to_series().to_dict()
     {'judge': 1, 'rouge': 2, 'bleu': 3}
     """
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     Draws.checked(n_resamples, rng, progress=progress, least=1)
-    crossed = _validate.flag("crossed", crossed)
+    crossed = validate.flag("crossed", crossed)
     method = _method(method, crossed=crossed, swap=swap, adjust=adjust)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.CORRECTIONS)
+        validate.choice("adjust", adjust, corrections.CORRECTIONS)
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "given": given, "metric": metric}
     shared["positive"] = positive
@@ -126,14 +112,14 @@ def rank(
         else:
             run = functools.partial(metric_tests.perm_test, ds, gold, pool=pool, **how)
     for text in dict.fromkeys(before.caveats):
-        _validate.warn(text)
+        validate.warn(text)
     with value_checks.held() as of_test:
         test = run()
     with value_checks.held() as of_single:  # the tests have said what there is to say of the number of systems
         single = correlation.corr(ds, gold, pool=pool, **shared)
     for text in dict.fromkeys([*of_test.caveats, *of_single.caveats]):
         if text not in before.caveats and (text in of_test.caveats or text.code != "few_systems"):
-            _validate.warn(text)
+            validate.warn(text)
     later = value_checks.Checks()
     later.take(_each_once, before.checks, of_test.checks, of_single.checks)
     outputs = xr.apply_ufunc(
@@ -169,7 +155,7 @@ def _method(method: Any, *, crossed: Any, swap: Any, adjust: Any) -> str:
     swaps = [name for name, is_asked in asked.items() if is_asked]
     if method is None:
         return "permutation" if swaps else "jackknife"
-    _validate.choice("method", method, ("jackknife", "permutation"))
+    validate.choice("method", method, ("jackknife", "permutation"))
     if method == "jackknife" and swaps:
         raise ValueError(f"{swaps[0]} needs method='permutation', got {method!r}")
     return str(method)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, catalogue, extras
+from xsumstat import catalogue
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, drawn, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import alpha
@@ -23,13 +25,12 @@ from xsumstat.inference.jackknife import bounded, deleted_variance
 from xsumstat.kernels.means import TIE
 from xsumstat.resampling.jobs import Job, R
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import FloatArray, IntArray
 
 MEASUREMENTS = ("nominal", "ordinal", "interval")
 _TYPES = {"alpha": float, "ci_low": float, "ci_high": float, "standard_error": float, "n_undefined": int}
 
 
-@_validate.public
+@validate.public
 def agreement(
     ds: xr.Dataset,
     rating: str | xr.DataArray | None = None,
@@ -43,22 +44,16 @@ def agreement(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Krippendorff's alpha of the raters, with its confidence interval.
+    """Krippendorff's alpha of the raters, with its confidence interval (extra "agreement").
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
     measurement : {"nominal", "ordinal", "interval"}, default "ordinal"
         Weight of a disagreement: all alike, by the ranks between, or by the squared difference.
     method : {"jackknife", "bootstrap"}, default "jackknife"
         Leave out each system and each input, or take quantiles of resamples.
-    {resample.auto}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {resample.auto n_resamples.draws confidence_level rng progress}
 
     Returns
     -------
@@ -66,19 +61,11 @@ def agreement(
         On the further dims: ``alpha`` (at most 1, 0 for chance agreement), ``ci_low``, ``ci_high``, ``standard_error``
         and ``n_undefined`` (undefined resamples or leave-outs).
 
-    Raises
-    ------
-    ImportError
-        Without krippendorff (extra "agreement").
-
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within outputs over that among all ratings. Outputs with one rating do not
-    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
+    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed". Sources: Krippendorff
+    (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
 
     Examples
     --------
@@ -92,11 +79,11 @@ def agreement(
     krippendorff = extras.optional("krippendorff", "agreement")
     ratings, name = ratings_of(ds, rating, along)
     ratings = ratings.drop_vars([each for each in catalogue.RESERVED if each in ratings.coords])
-    _validate.choice("measurement", measurement, MEASUREMENTS)
-    _validate.choice("method", method, ("jackknife", "bootstrap"))
+    validate.choice("measurement", measurement, MEASUREMENTS)
+    validate.choice("method", method, ("jackknife", "bootstrap"))
     dims = checked_dims(resample)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     how = krippendorff.alpha, measurement, confidence_level
     sizes = {dim: ratings.sizes[dim] for dim in facts.CELLS}
     rated = int(ratings.notnull().any([dim for dim in ratings.dims if dim != "system"]).sum())
@@ -225,7 +212,7 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
         return np.array([[value, *limits, error, undefined]], dtype=float).T
 
 
-@_validate.public
+@validate.public
 def drop_noisiest_rater(
     ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, along: str = "rater"
 ) -> xr.Dataset:
@@ -233,9 +220,7 @@ def drop_noisiest_rater(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
 
     Returns
     -------
@@ -246,10 +231,7 @@ def drop_noisiest_rater(
     -----
     Departures are counted over the systems of an input, for each further label separately. Outputs without a majority
     do not count. Ties: the rater with the larger total distance, then the first. If nobody departs, nobody is left out.
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.3: over the content units of a document.
+    Source: Bhandari et al. (2020), §3.3: over the content units of a document.
 
     Examples
     --------
@@ -289,15 +271,13 @@ def _without_noisiest(values: FloatArray) -> FloatArray:
     return out
 
 
-@_validate.public
+@validate.public
 def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, along: str = "rater") -> xr.Dataset:
     """Replace the raters' ratings by the most frequent one.
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
 
     Returns
     -------
@@ -306,11 +286,8 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
 
     Notes
     -----
-    Of equally frequent values the lowest is taken: "not present", where 1 is "present".
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.3.
+    Of equally frequent values the lowest is taken: "not present", where 1 is "present". Source: Bhandari et al. (2020),
+    §3.3.
 
     Examples
     --------
@@ -365,8 +342,8 @@ def _warn_unmatched(ds: xr.Dataset, ratings: xr.DataArray) -> None:
             ours, theirs = ds.indexes[dim], ratings.indexes[dim]
             lost = [*ours[~ours.isin(theirs)].tolist(), *theirs[~theirs.isin(ours)].tolist()]
             if lost:
-                _validate.warn(
-                    f"ratings and ds differ along {dim!r}: only one has {_validate.listing(lost)}", "labels_left_out"
+                validate.warn(
+                    f"ratings and ds differ along {dim!r}: only one has {validate.listing(lost)}", "labels_left_out"
                 )
 
 
@@ -387,16 +364,14 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     else:
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
-                f"rating must be a DataArray, or a variable with the dim {along!r}, got {_validate.given(rating)}"
-                f"{_validate.suggestion(str(rating), variables)} there are: {_validate.listing(variables) or 'none'}"
+                f"rating must be a DataArray, or a variable with the dim {along!r}, got {validate.given(rating)}"
+                f"{validate.suggestion(str(rating), variables)} there are: {validate.listing(variables) or 'none'}"
                 f"{'' if along == 'rater' else '; along must name the dim of the raters'}"
             )
         values = ds[rating]
     lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]
     if lacking:
-        raise ValueError(
-            f"rating must have the dims {_validate.listing(lacking)}, got {_validate.listing(values.dims)}"
-        )
+        raise ValueError(f"rating must have the dims {validate.listing(lacking)}, got {validate.listing(values.dims)}")
     values = schema.checked(values, "rating")
     values = values.compute() if facts.is_lazy(values) else values
     drawn.warn_ignored(ds, values)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import repeatability as runs_of
-from xsumstat.types import FloatArray
 
 N_RUNS = (1, 2, 3, 5, 10)
 _SHARES = tuple(f"{share}_{end}" for share in runs_of.SHARES for end in ("share", "low", "high"))
@@ -25,7 +25,7 @@ _BY_RUNS = ("reliability", "ci_low", "ci_high")
 _WITH_GOLD = ("correlation", "correlation_low", "correlation_high")
 
 
-@_validate.public
+@validate.public
 def repeatability(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -67,17 +67,6 @@ def repeatability(
         "run" and "residual" (between runs, beyond their means). Estimated variances can be below 0. Lazy (Dask) for
         lazy scores.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, dim or level, scores without a dim of runs or with a single run, scores that are not
-        numbers or all missing, and a gold that is constant.
-
-    Warns
-    -----
-    UserWarning
-        Names the metrics with a variance below 0, and those without an interval.
-
     See Also
     --------
     variance_components : Components of human scores, and of single ratings.
@@ -90,11 +79,8 @@ def repeatability(
     covariance. At input level this correlation pools all inputs, where `corr` averages them.
 
     Assumptions: errors of runs are independent of each other and of the human scores, and missing scores are missing at
-    random. Errors that all runs share belong to T: averaging cannot remove them.
-
-    References
-    ----------
-    Spearman (1910), "Correlation calculated from faulty data". Brennan (2001), "Generalizability Theory".
+    random. Errors that all runs share belong to T: averaging cannot remove them. Sources: Spearman (1910), "Correlation
+    calculated from faulty data". Brennan (2001), "Generalizability Theory".
 
     Examples
     --------
@@ -105,15 +91,15 @@ def repeatability(
     >>> found.reliability.sel(metric="judge").to_series().round(2).to_dict()
     {1: 0.67, 2: 0.8, 3: 0.86, 5: 0.91, 10: 0.95}
     """
-    asked = [_validate.integer("n_runs", each, 1) for each in _validate.listed(n_runs)]
+    asked = [validate.integer("n_runs", each, 1) for each in validate.listed(n_runs)]
     if not asked:
         raise ValueError("n_runs is an empty list")
-    _validate.unique("n_runs", asked)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.unique("n_runs", asked)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     scores = _prepared(ds, gold, metric, along, level)
     found = _estimated(scores, asked, confidence_level)
     scores.later.make(_check, found)
-    if not _validate.is_list(n_runs):
+    if not validate.is_list(n_runs):
         found = found.squeeze("n_runs", drop=True)
     dims = tuple(dict.fromkeys((*scores.score.dims, *(() if scores.gold is None else scores.gold.dims))))
     attrs = {
@@ -143,7 +129,7 @@ class _Scores:
 def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
-    _validate.choice("level", level, ("auto", *_validate.LEVELS))
+    validate.choice("level", level, ("auto", *validate.LEVELS))
     score = schema.checked_scores(ds)
     _check_runs(score, along)
     human, name = None, None
@@ -171,10 +157,10 @@ def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Score
 
 def _check_runs(score: xr.DataArray, along: str) -> None:
     """Scores with at least two runs."""
-    _validate.text("along", along)
+    validate.text("along", along)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if along not in further:
-        has = f"further dims: {_validate.listing(further)}" if further else "score has no further dim"
+        has = f"further dims: {validate.listing(further)}" if further else "score has no further dim"
         raise ValueError(
             f"along={along!r} must be the dim of score that numbers the runs, but {has}; "
             "df.meta.to_scores(..., run='column') makes one"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import checks
 
 WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
@@ -41,8 +41,8 @@ def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> Non
         "other_scale",
     )
     if bool(other.any()):
-        names = _validate.listing(score["metric"].values[other.values].tolist())
-        _validate.warn(
+        names = validate.listing(score["metric"].values[other.values].tolist())
+        validate.warn(
             f"no verdict on {names}: the ratings go from {low:g} to {high:g}, and these scores are on another scale; "
             f"{WAY_OUT}",
             "no_verdict",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import checks, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
-from xsumstat.types import TOLERANCE, FloatArray
 
 UNITS = ("score", "normalised", "quantile")
 
@@ -44,7 +44,7 @@ class Range:
         return within.any("metric") if self.keep == "any" else within.all("metric")
 
 
-@_validate.public
+@validate.public
 def scoring_range(
     ds: xr.Dataset,
     *,
@@ -62,8 +62,7 @@ def scoring_range(
 
     Parameters
     ----------
-    {ds.outputs}
-    {range}
+    {ds.outputs range}
 
     Returns
     -------
@@ -75,16 +74,10 @@ def scoring_range(
     -----
     A narrower range alone lowers correlations: see `range_drop`. Metrics whose ``higher_is_better`` is False count from
     the worst. Peyrard's range (T) is ``baseline=``, (A) e.g. ``between=(0.25, 0.75), unit="quantile", keep="all"``; his
-    code has a range for each pair, as ``metric_corr(top=50)``.
+    code has a range for each pair, as ``metric_corr(top=50)``. Source: Peyrard (2019), "Studying Summarization
+    Evaluation Metrics in the Appropriate Scoring Range", §3 and Algorithm 2.
 
-    References
-    ----------
-    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", §3 and Algorithm 2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> good = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
     >>> good.score.sel(metric="judge").notnull().sum("input").values[:3]
     array([ 0, 19, 23])
@@ -106,7 +99,7 @@ def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.Da
     """Checked and oriented scores of the metrics that decide."""
     if isinstance(metrics, list | tuple):
         for label in metrics:
-            _validate.column("each of metrics", label)
+            validate.column("each of metrics", label)
     return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None, later=later)
 
 
@@ -124,11 +117,11 @@ def requested(
     given = {"above": above, "between": between, "baseline": baseline, "top": top}
     given = {name: each for name, each in given.items() if each is not None}
     if len(given) != 1:
-        raise ValueError(f"give one of above, between, baseline and top, got {_validate.listing(given) or 'none'}")
-    _validate.choice("keep", keep, ("any", "all"))
-    _validate.choice("unit", unit, UNITS)
+        raise ValueError(f"give one of above, between, baseline and top, got {validate.listing(given) or 'none'}")
+    validate.choice("keep", keep, ("any", "all"))
+    validate.choice("unit", unit, UNITS)
     if top is not None:
-        top = _validate.integer("top", top, 1)
+        top = validate.integer("top", top, 1)
         if unit != "score":
             raise ValueError(f"top counts outputs, and unit says what above and between are, got unit={unit!r}")
         return Range(keep, f"the {top} best of each input, {keep} metric", top=top)
@@ -156,7 +149,7 @@ def _named(limit: Any) -> str:
 
 def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int, xr.DataArray]:
     labels = list(score.indexes["system"]) if "system" in score.indexes else list(range(score.sizes["system"]))
-    _validate.known("baseline", baseline, labels, "systems")
+    validate.known("baseline", baseline, labels, "systems")
     place = labels.index(baseline)
     own = score.isel(system=place, drop=True)
     later.make(_warn_of_baseline, own.isnull().all("metric").sum(), baseline)
@@ -165,8 +158,8 @@ def _of_baseline(score: xr.DataArray, baseline: Any, later: Checks) -> tuple[int
 
 def _warn_of_baseline(lacking: xr.DataArray, baseline: Any) -> None:
     if lacking:
-        _validate.warn(
-            f"left out {_validate.counted(int(lacking), 'input')} without a score of the baseline {baseline!r}",
+        validate.warn(
+            f"left out {validate.counted(int(lacking), 'input')} without a score of the baseline {baseline!r}",
             "no_score",
         )
 
@@ -178,13 +171,13 @@ def _limits(score: xr.DataArray, name: str, given: Any, unit: str) -> xr.DataArr
     elif isinstance(given, Mapping):
         lacking = [label for label in labels if label not in given]
         if lacking:
-            raise ValueError(f"{name} has no limit for {_validate.named('metric', lacking)}, named in metrics=")
+            raise ValueError(f"{name} has no limit for {validate.named('metric', lacking)}, named in metrics=")
         for label in given:
-            _validate.known(f"metric in {name}", label, labels, "metrics that decide")
-        numbers = [_validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
+            validate.known(f"metric in {name}", label, labels, "metrics that decide")
+        numbers = [validate.number(f"{name}[{label!r}]", given[label], -np.inf, np.inf) for label in labels]
         limits = xr.DataArray(numbers, {"metric": labels})
     else:
-        limits = xr.DataArray(np.full(len(labels), _validate.number(name, given, -np.inf, np.inf)), {"metric": labels})
+        limits = xr.DataArray(np.full(len(labels), validate.number(name, given, -np.inf, np.inf)), {"metric": labels})
     if unit != "score":
         if bool(((limits < -TOLERANCE) | (limits > 1 + TOLERANCE)).any()):
             raise ValueError(f"{name} must lie in [0, 1] with unit={unit!r}, got {given!r}")
@@ -196,13 +189,13 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
     odd = [dim for dim in given.dims if dim not in score.dims or dim == "system"]
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
-        raise ValueError(f"{name} may have the dims {_validate.listing(allowed)}, got {_validate.listing(odd)}")
+        raise ValueError(f"{name} may have the dims {validate.listing(allowed)}, got {validate.listing(odd)}")
     limits = schema.without_coords(given.astype(float))
     for dim in map(str, limits.dims):
         if dim in limits.indexes and dim in score.indexes:
             lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
             if lacking:
-                raise ValueError(f"{name} has no limit for {_validate.named(str(dim), lacking)}")
+                raise ValueError(f"{name} has no limit for {validate.named(str(dim), lacking)}")
             limits = limits.sel({dim: score.indexes[dim]})
         elif limits.sizes[dim] != score.sizes[dim]:
             raise ValueError(
@@ -296,7 +289,7 @@ def _warn_empty(left: xr.DataArray, there: xr.DataArray) -> None:
         raise ValueError("the scoring range leaves no output at all")
     gone = there & ~left
     if bool(gone.any()):
-        _validate.warn(
-            f"{int(gone.sum())} of {_validate.counted(gone.size, 'input')} without an output in the scoring range",
+        validate.warn(
+            f"{int(gone.sum())} of {validate.counted(gone.size, 'input')} without an output in the scoring range",
             "input_not_in_range",
         )

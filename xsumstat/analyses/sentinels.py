@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, covariates, facts, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.directions import SENTINEL, VARIES
-from xsumstat.types import FloatArray
 
 SEEN = ("input", "system")
 
 
-@_validate.public
+@validate.public
 def sentinels(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -54,22 +54,16 @@ def sentinels(
     At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input;
     "sentinel: system" likewise at global and input level. At the other levels they are constant, and their correlation
     is undefined. Covariates predict human scores by least squares; use few. Intervals take sentinels as given. "pdp"
-    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed".
+    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed". Source: Perrella et al.
+    (2024), "Guardians of the Machine Translation Meta-Evaluation".
 
-    References
-    ----------
-    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> watched = ds.meta.sentinels("human", level="global", sees="system")
     >>> watched.meta.corr("human", metric=["judge", "sentinel: system"], level="global").correlation.values.round(2)
     array([0.77, 0.49])
     """
     score = schema.checked_scores(ds)
-    _validate.choice("level", level, _validate.LEVELS)
+    validate.choice("level", level, validate.LEVELS)
     human, name, own = _gold(ds, score, gold)
     seen = _seen(sees, level)
     _check_shared(human, score, seen if given is None else SEEN)
@@ -80,7 +74,7 @@ def sentinels(
     if given is not None:
         found = covariates.find(ds, score, given)
         label = ", ".join(str(each[0].source) for each in found)
-        _validate.unique("sentinels", [*added, f"{SENTINEL}: {label}"])
+        validate.unique("sentinels", [*added, f"{SENTINEL}: {label}"])
         added[f"{SENTINEL}: {label}"] = _predicted(laid, score, covariates.columns(found, each_word=False), own, later)
     if not added:
         raise ValueError("sees and given name nothing that a sentinel sees; sees may be 'input', 'system', or both")
@@ -97,8 +91,8 @@ def _seen(sees: Any, level: str) -> list[str]:
         raise TypeError(f"sees must be 'input', 'system', or a list of these, got {sees!r:.80}")
     listed = [sees] if isinstance(sees, str) else list(sees)
     for each in listed:
-        _validate.choice("sees", each, SEEN)
-    _validate.unique("sees", listed)
+        validate.choice("sees", each, SEEN)
+    validate.unique("sees", listed)
     if level == "system" and "system" in listed:
         raise ValueError("sees='system' is the gold itself at level='system', where it reaches 1 whatever the scores")
     return [dim for dim in SEEN if dim in listed]
@@ -109,7 +103,7 @@ def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray,
     if not set(facts.CELLS) <= set(human.dims):
         raise ValueError(
             f"gold {name!r} must have the dims 'system' and 'input', for sentinels are made of them; it has "
-            f"{_validate.listing(human.dims)}"
+            f"{validate.listing(human.dims)}"
         )
     human = schema.as_gold(schema.oriented(human, human.dims), score, "input")
     for dim in facts.CELLS:
@@ -209,7 +203,7 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
     taken = [label for label in added if label in labels]
     if taken:
         raise ValueError(
-            f"the scores already have {_validate.named('metric', taken)}; drop these first, with ds.drop_sel"
+            f"the scores already have {validate.named('metric', taken)}; drop these first, with ds.drop_sel"
         )
     if "kind" not in ds.variables:
         kinds = ["human" if label in own else "automatic" for label in labels]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import few_ratings
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, drawn, labelled, results
 from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
-from xsumstat.types import FloatArray
 
 METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
@@ -25,7 +25,7 @@ _OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_diff
 _NOTED = ("_one_value", "_few_valued", "_left_out")
 
 
-@_validate.public
+@validate.public
 def system_means(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -71,37 +71,25 @@ def system_means(
         rated inputs differently; ``fell_back`` (ratings alone) and ``clipped`` (by `scale`). On (metric, system, ...):
         ``weight``, how far the mean moves per point of the metric.
 
-    Warns
-    -----
-    UserWarning
-        For fewer than 5 ratings of a system or fewer than 5 rated inputs (ratings alone are used), ratings that are
-        almost all one value, rated inputs that do not look like a random sample, and strata with at most one rating.
-
     Notes
     -----
     Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
     were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
     and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
     drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
-    Formulas: documentation, "How intervals and tests are computed".
+    Formulas: documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023),
+    "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models
+    and empirical Bayes methods". Wilson (1927), "Probable inference".
 
-    References
-    ----------
-    Angelopoulos, Duchi & Zrnic (2023), "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic
-    metrics". Smyth (2004), "Linear models and empirical Bayes methods". Wilson (1927), "Probable inference".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs
     >>> means = ds.meta.system_means(few, metric="judge")
     >>> means["mean"].values[:3].round(1)
     array([62.7, 55. , 58.6])
     """
-    _validate.choice("target", target, estimator.TARGETS)
-    _validate.choice("method", method, METHODS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    validate.choice("target", target, estimator.TARGETS)
+    validate.choice("method", method, METHODS)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
     scores, groups = few_ratings.drawn_from(ds, scores, strata)
@@ -142,7 +130,7 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
         return None
     if not isinstance(scale, tuple | list) or len(scale) != 2:
         raise TypeError(f"scale must be a pair of numbers, the lowest and the highest possible rating, got {scale!r}")
-    low, high = (_validate.number("scale", each, -np.inf, np.inf) for each in scale)
+    low, high = (validate.number("scale", each, -np.inf, np.inf) for each in scale)
     if not low < high:
         raise ValueError(f"scale must be a pair of ascending numbers, got {scale!r}")
     return low, high

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import preference_parts as parts
 from xsumstat.analyses import ranking
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.inference import bradley_terry
 from xsumstat.inference.bradley_terry import Design, Strengths
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.system_means import Slope
-from xsumstat.types import FloatArray
 
 _OF_SYSTEMS = ("strength", "ci_low", "ci_high", "standard_error", "win_rate")
 _OF_PAIRS = ("difference", "difference_low", "difference_high", "pvalue")
 _ORDER = ("strength", "ci_low", "ci_high", "rank", "cluster", "win_rate", *_OF_PAIRS, "pvalue_adjusted", "significant")
 
 
-@_validate.public
+@validate.public
 def rank_systems(
     ds: xr.Dataset,
     *,
@@ -39,9 +39,7 @@ def rank_systems(
 
     Parameters
     ----------
-    {ds.preferences}
-    {rater.judges}
-    {judges}
+    {ds.preferences rater.judges judges}
 
     Returns
     -------
@@ -54,12 +52,9 @@ def rank_systems(
     Notes
     -----
     Null hypothesis: two systems have the same strength. Scope: these systems on new prompts; limits leave out one
-    prompt at a time. The model is Bradley and Terry's with ties: the odds of choosing strength λ₁ over λ₂ are
-    ``exp(λ₁ − λ₂)``. "people + JUDGE" corrects few human choices by many of a judge (prediction-powered). It needs the
-    prompts that people saw to be a random sample. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
+    prompt at a time. The model is Bradley and Terry's with ties: the odds of choosing strength λ₁ over λ₂ are ``exp(λ₁
+    − λ₂)``. "people + JUDGE" corrects few human choices by many of a judge (prediction-powered). It needs the prompts
+    that people saw to be a random sample. Formulas: documentation, "How intervals and tests are computed". Sources:
     Bradley & Terry (1952). Davidson (1970). Angelopoulos, Duchi & Zrnic (2023), "PPI++".
 
     Examples
@@ -182,7 +177,7 @@ def _check_connected(rows: dict[Any, _Row], choices: schema.Choices, design: Des
         if groups.max() > 0:
             apart = [[choices.systems[at] for at in np.flatnonzero(groups == each)] for each in (0, 1)]
             raise ValueError(
-                f"by {label}, no choices connect {_validate.listing(apart[0])} with {_validate.listing(apart[1])}: "
+                f"by {label}, no choices connect {validate.listing(apart[0])} with {validate.listing(apart[1])}: "
                 "systems can be ranked where each was compared with each other, directly or through others. Select "
                 "some of the pairs, or of the raters: ds.sel(pair=...), rater="
             )
@@ -244,16 +239,16 @@ def _in_order(result: xr.Dataset, alpha: float) -> xr.Dataset:
 def _warn(result: xr.Dataset, rows: dict[Any, _Row]) -> None:
     infinite = [str(each) for each in result["rater"].values[result["strength"].isnull().any("system").values]]
     if infinite:
-        _validate.warn(
-            f"by {_validate.listing(infinite)} strengths are infinite: some systems win, or lose, all their choices "
+        validate.warn(
+            f"by {validate.listing(infinite)} strengths are infinite: some systems win, or lose, all their choices "
             "against the others, or all choices are ties; see win_rate",
             "undefined",
         )
     resting = {label: row.strengths.fell_back for label, row in rows.items() if label not in infinite}
     resting = {label: n for label, n in resting.items() if n}
     if resting:
-        _validate.warn(
-            f"without one prompt the strengths would be infinite, by {_validate.listing(resting)}: limits rest on few "
+        validate.warn(
+            f"without one prompt the strengths would be infinite, by {validate.listing(resting)}: limits rest on few "
             "prompts there",
             "fell_back",
         )

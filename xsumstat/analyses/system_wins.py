@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from xsumstat.analyses.system_tests import drawn_sums, in_common
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.kernels import systems as kernels
 from xsumstat.resampling import draws
 from xsumstat.resampling.jobs import Job
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

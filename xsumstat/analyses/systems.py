@@ -9,23 +9,23 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import adjust as families
 from xsumstat.analyses import few_ratings, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import drawn, facts, labelled, leakage, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
-from xsumstat.types import BoolArray, IntArray
 
 DIMS = ("system", "other_system")
 
 
-@_validate.public
+@validate.public
 def compare_systems(
     ds: xr.Dataset,
     *,
@@ -70,12 +70,10 @@ def compare_systems(
         Coordinate of systems, e.g. "system_type": count significant pairs for each pair of its groups.
     alpha : float, default 0.05
         Significance level, between 0 and 1; limits have confidence 1 − alpha.
-    {adjust.formula}
-    {within}
+    {adjust.formula within}
     n_resamples : int, default 9999
         For the methods that sample. "monte_carlo" lists all swaps if there are no more.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -90,32 +88,26 @@ def compare_systems(
     Null hypothesis: two systems have the same mean score. Scope: these systems on inputs like these. Choose "wilcoxon"
     for symmetric differences with heavy tails (it is liberal if they are skewed), "monte_carlo" for few inputs, "ppi"
     for few ratings. "t" is very conservative. "paired_t" is ``mean(d)/(sd(d)/√n)``. Formulas: documentation, "How
-    intervals and tests are computed"; sizes: "Calibration".
+    intervals and tests are computed"; sizes: "Calibration". Source: Rankel, Conroy, Slud & O'Leary (2011), "Ranking
+    Human and Machine Summarization Systems", §2, Tables 1 and 2.
 
-    References
-    ----------
-    Rankel, Conroy, Slud & O'Leary (2011), "Ranking Human and Machine Summarization Systems", §2, Tables 1 and 2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.compare_systems(metric="human", system="extractor-1", other="extractor-2")
     >>> test[["difference", "ci_low", "ci_high"]].to_array().values.squeeze().round(2)
     array([ 6.56,  1.72, 11.4 ])
     """
-    _validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
-    _validate.choice("statistic", statistic, system_tests.STATISTICS)
+    validate.choice("method", method, (*system_tests.METHODS, system_differences.METHOD))
+    validate.choice("statistic", statistic, system_tests.STATISTICS)
     if statistic != "t" and method not in system_tests.SWAPPED:
         raise ValueError(
             f"statistic={statistic!r} is for methods that swap, 'monte_carlo' and 'hybrid', not {method!r}"
         )
-    _validate.choice("alternative", alternative, _validate.ALTERNATIVES)
+    validate.choice("alternative", alternative, validate.ALTERNATIVES)
     _check_ppi(ds, method, gold, target)
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
-        _validate.choice("adjust", adjust, corrections.OF_PVALUES)
+        validate.choice("adjust", adjust, corrections.OF_PVALUES)
     ds = labelled_systems(ds)
     later, ratings = Checks(), None
     if method == system_differences.METHOD:
@@ -161,7 +153,7 @@ def compare_systems(
 
 
 def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:
-    _validate.choice("target", target, TARGETS)
+    validate.choice("target", target, TARGETS)
     is_metric = isinstance(gold, str) and gold in ds.indexes.get("metric", ())
     for name, is_given in (("gold", gold is not None), ("target", target != "new")):
         if is_given and method != system_differences.METHOD:
@@ -260,7 +252,7 @@ def _warn_of_pairs(ours: pd.Index[Any], theirs: pd.Index[Any], few: BoolArray, w
     names = {frozenset((str(ours[a]), str(theirs[b]))) for a, b in np.argwhere(few)}
     if names:
         texts = sorted(" and ".join(sorted(each)) for each in names)
-        _validate.warn(f"systems with {what} in common: {_validate.listing(texts)}", "no_common_scores")
+        validate.warn(f"systems with {what} in common: {validate.listing(texts)}", "no_common_scores")
 
 
 def _counted(

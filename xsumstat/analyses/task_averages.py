@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import ranking
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import checks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
-from xsumstat.types import TOLERANCE, FloatArray
 
 # What tells nothing reaches in a task, of coefficients for which `corr` gives it.
 CHANCE = ("baseline", "baseline_constant")
@@ -24,9 +24,9 @@ def in_all_tasks(known: Sequence[Any], everywhere: Sequence[Any]) -> tuple[list[
     """The metrics that all tasks have a correlation of, in order, and the others, which a warning names."""
     elsewhere = [label for label in known if label not in everywhere]
     if len(everywhere) < 2:
-        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {_validate.listing(known, 30)}")
+        raise ValueError(f"fewer than two metrics are in all tasks; metrics: {validate.listing(known, 30)}")
     if elsewhere:
-        _validate.warn(f"not in all tasks, and without an average: {_validate.listing(elsewhere)}", "not_in_all_tasks")
+        validate.warn(f"not in all tasks, and without an average: {validate.listing(elsewhere)}", "not_in_all_tasks")
     return sorted(everywhere, key=str), elsewhere
 
 
@@ -34,9 +34,9 @@ def weights_of(names: Sequence[Any], weights: Any, which: str) -> list[float]:
     """The weight of each task, at least 0; `which` says in an error what must be named."""
     if not isinstance(weights, Mapping) or set(weights) != set(names):
         raise ValueError(
-            f"weights must name each {which}, and no other: {_validate.listing(names)}, got {weights!r:.200}"
+            f"weights must name each {which}, and no other: {validate.listing(names)}, got {weights!r:.200}"
         )
-    return [_validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names]
+    return [validate.number(f"weight of {name!r}", weights[name], 0.0, np.inf) for name in names]
 
 
 def range_of(coefficient: str) -> tuple[float, float]:
@@ -59,24 +59,13 @@ class Averages:
         self.ranges = [range_of(str(each)) for each in coefficients]
         self.difference, self.pvalue = np.full((size, size), np.nan), np.full((size, size), np.nan)
 
-    def add(
-        self, at: int, own: FloatArray, own_samples: FloatArray, difference: FloatArray, samples: FloatArray
-    ) -> None:
-        """Add to the sums of some rows what a task has, as it is and in all swaps."""
-        share, (_, span) = self.shares[at], self.ranges[at]
-        difference += share * own / span
-        for row, mine in zip(samples, own_samples, strict=True):
-            row += share * mine / span
-
-    def count(self, start: int, difference: FloatArray, samples: FloatArray) -> None:
-        """The p-values of some rows' averages, from the first of these rows on."""
-        for row, (observed, drawn) in enumerate(zip(difference, samples, strict=True)):
-            observed, drawn, at = observed[row + 1 :], drawn[row + 1 :], start + row
-            counts = np.empty((4, len(observed)), dtype=np.int64)
-            kernels.compare(drawn, observed, TOLERANCE, counts)
-            better, worse = permutation_pvalues(observed, counts, drawn.shape[1], False, "greater")
-            self.pvalue[at, at + 1 :], self.pvalue[at + 1 :, at] = better, worse
-            self.difference[at, at + 1 :], self.difference[at + 1 :, at] = observed, -observed
+    def count(self, rows: IntArray, columns: IntArray, difference: FloatArray, samples: FloatArray) -> None:
+        """The p-values of some pairs' averages, from their sums over tasks."""
+        counts = np.empty((4, len(difference)), dtype=np.int64)
+        kernels.compare(samples, difference, TOLERANCE, counts)
+        better, worse = permutation_pvalues(difference, counts, samples.shape[1], False, "greater")
+        self.pvalue[rows, columns], self.pvalue[columns, rows] = better, worse
+        self.difference[rows, columns], self.difference[columns, rows] = difference, -difference
 
     def scores(self) -> FloatArray:
         """The average scores of the metrics that all tasks have."""
@@ -103,3 +92,31 @@ class Averages:
         for name in ("rank", "cluster", "task_rank", "task_cluster"):
             found[name] = found[name].fillna(0).astype(int)
         return found
+
+
+class PairSums:
+    """Weighted sums over tasks of the differences of some pairs of metrics, as they are and in all swaps.
+
+    `rows` and `columns` are the places of the pairs' metrics. Pairs of metrics that are not in all tasks have no sum.
+    """
+
+    def __init__(self, averages: Averages, rows: IntArray, columns: IntArray, n_resamples: int) -> None:
+        self.averages = averages
+        inner = np.maximum(rows, columns) < averages.size
+        self.rows, self.columns = rows[inner], columns[inner]
+        self.place = np.zeros((averages.size,) * 2, dtype=np.int64)
+        self.place[self.rows, self.columns] = np.arange(len(self.rows))
+        self.difference, self.samples = np.zeros(len(self.rows)), np.zeros((len(self.rows), n_resamples))
+
+    def take(self, task: int, rows: IntArray, columns: IntArray, difference: FloatArray, samples: FloatArray) -> None:
+        """Add what a task has of some of the pairs."""
+        share, (_, span) = self.averages.shares[task], self.averages.ranges[task]
+        for row, column, observed, drawn in zip(rows, columns, difference, samples, strict=True):
+            if max(row, column) < self.averages.size:
+                place = self.place[row, column]
+                self.difference[place] += share * observed / span
+                self.samples[place] += share * drawn / span
+
+    def count(self) -> None:
+        """Give the averages their differences and p-values, when all tasks are in."""
+        self.averages.count(self.rows, self.columns, self.difference, self.samples)

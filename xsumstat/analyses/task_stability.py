@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.analyses.task_subsets import LABELS, check_ranked, labels_of
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import results
-from xsumstat.resampling import draws
-from xsumstat.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.resampling import draws, threads
 
 
-@_validate.public
+@validate.public
 def rank_stability(
     result: xr.Dataset,
     *,
@@ -23,6 +25,7 @@ def rank_stability(
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Draw the tasks with replacement, and count how often each metric comes first.
 
@@ -33,9 +36,7 @@ def rank_stability(
     stratify : {"language_pair", "domain", "level", "coefficient"}, optional
         Draw as many tasks of each label as there are, so each label stays in every draw. Default: draw from all
         tasks.
-    {confidence_level}
-    {n_resamples}
-    {rng}
+    {confidence_level n_resamples rng progress}
 
     Returns
     -------
@@ -44,28 +45,15 @@ def rank_stability(
         equally good share a draw), ``average_score`` and ``rank`` over all tasks, and ``rank_low`` and ``rank_high``,
         the percentiles of the rank over the draws. A metric without an average has NaN, and rank 0.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If this is not a result of `rank_tasks`, the tasks have no coordinate `stratify`, or no label of it has two
-        tasks.
-
     Notes
     -----
     A draw weighs each task by its weight times how often it was drawn. Tasks of weight 0 are not drawn. The shares
     describe other tasks like these; they do not allow for the choice of systems and inputs within a task, which the
     tests of `rank_tasks` are about. Tasks on the same scores are not independent: stratify by ``coefficient`` or
     ``level``, or rank one task for each language pair, where that matters. With fewer than 6 tasks the shares take few
-    values.
+    values. Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", §8.
 
-    References
-    ----------
-    Efron & Tibshirani (1993), "An Introduction to the Bootstrap", §8.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> parts = {f"part {at}": ds.isel(input=slice(6 * at, 6 * at + 6)) for at in range(5)}
     >>> table = xsumstat.rank_tasks({name: {"ds": each, "gold": "human"} for name, each in parts.items()},
     ...                             n_resamples=99, rng=1)
@@ -80,17 +68,18 @@ def rank_stability(
     """
     check_ranked(result, "rank_stability")
     if stratify is not None:
-        _validate.choice("stratify", stratify, LABELS)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
+        validate.choice("stratify", stratify, LABELS)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
+    progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     weight = result["weight"].values
     strata = _strata(result, stratify)
     there = result["average_score"].notnull().values
     unit = _unit_scores(result)[:, there]
-    first, ranks = _ranks(unit, weight, strata, seed, n_resamples)
+    first, n_ranks = _ranks(unit, weight, strata, seed, n_resamples, progress)
     tail = (1 - confidence_level) / 2
-    limits = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf")
+    limits = [_quantile(n_ranks, share, n_resamples) for share in (tail, 1 - tail)]
     shown = result[["average_score", "rank"]].reset_coords(drop=True).drop_attrs(deep=False)
     for name, values, blank in (
         ("first_share", first, np.nan),
@@ -137,15 +126,24 @@ def _drawn(strata: list[IntArray], size: int, seed: int, n_resamples: int) -> It
 
 
 def _ranks(
-    unit: FloatArray, weight: FloatArray, strata: list[IntArray], seed: int, n_resamples: int
+    unit: FloatArray, weight: FloatArray, strata: list[IntArray], seed: int, n_resamples: int, progress: bool | None
 ) -> tuple[FloatArray, IntArray]:
-    """The share of draws in which each metric is first, and all ranks, (draws, metric)."""
-    first, ranks = np.zeros(unit.shape[1]), []
-    for counts in _drawn(strata, len(weight), seed, n_resamples):
-        shares = counts * weight
-        score = (shares / shares.sum(axis=1, keepdims=True)) @ unit
-        rank = 1 + np.array([(score > one[:, None] + TOLERANCE).sum(axis=1) for one in score.T]).T
-        leads = rank == 1
-        first += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
-        ranks.append(rank)
-    return first / n_resamples, np.concatenate(ranks)
+    """The share of draws in which each metric is first, and how often it has each rank, (metric, rank)."""
+    size = unit.shape[1]
+    first, n_ranks = np.zeros(size), np.zeros((size, size), dtype=np.int64)
+    with threads.progress_bar(draws.n_blocks(n_resamples), progress) as bar:
+        for counts in _drawn(strata, len(weight), seed, n_resamples):
+            shares = counts * weight
+            score = (shares / shares.sum(axis=1, keepdims=True)) @ unit
+            rank = np.array([(score > one[:, None] + TOLERANCE).sum(axis=1) for one in score.T]).T
+            leads = rank == 0
+            first += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
+            n_ranks += np.array([np.bincount(each, minlength=size) for each in rank.T])
+            bar()
+    return first / n_resamples, n_ranks
+
+
+def _quantile(n_ranks: IntArray, share: float, n_resamples: int) -> IntArray:
+    """The lowest rank that at least this share of draws does not exceed, of each metric."""
+    least = max(1, math.ceil(share * n_resamples))
+    return np.asarray(1 + np.argmax(n_ranks.cumsum(axis=1) >= least, axis=1))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.analyses import task_swaps
 from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
-from xsumstat.dataset import checks, results
-from xsumstat.types import FloatArray
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
+from xsumstat.dataset import results
 
 # Coordinates of tasks by which they are chosen and grouped.
 LABELS = ("language_pair", "domain", "level", "coefficient")
@@ -19,7 +20,7 @@ _OF_TASKS = ("correlation", "task_rank", "task_cluster")
 _AVERAGED = ("average_score", "average_rank", "rank", "cluster", "difference", "pvalue")
 
 
-@_validate.public
+@validate.public
 def subset(
     result: xr.Dataset,
     task: Hashable | Sequence[Hashable] | None = None,
@@ -48,25 +49,12 @@ def subset(
     Dataset
         What `rank_tasks` returns for these tasks alone with the same seed, significance level and number of swaps.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the result has no kept swaps, a label is unknown, or no task has all the labels.
-
-    Warns
-    -----
-    UserWarning
-        Which metrics are not in all of these tasks.
-
     Notes
     -----
     Nothing is drawn or correlated again. Without kept swaps, call `rank_tasks` with the chosen tasks and the same
     `rng`: the draws of a task depend on the seed and the task's name, so the numbers are the same.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> scores = {"ds": ds, "gold": "human"}
     >>> tasks = {"systems": scores, "outputs": {**scores, "level": "input"}}
     >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1, keep_samples=True)
@@ -81,7 +69,7 @@ def subset(
     return results.result(part, None, **_settings(result, "rank_tasks"))
 
 
-@_validate.public
+@validate.public
 def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
     """Rank the metrics within each group of tasks: by language pair, domain, level or coefficient.
 
@@ -99,25 +87,12 @@ def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
         (metric, `by`), ``difference`` and ``pvalue`` (metric, other_metric, `by`), and ``n_tasks`` (`by`). The metrics
         keep the order of the result.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the result has no kept swaps, or the tasks have no coordinate `by`.
-
-    Warns
-    -----
-    UserWarning
-        Which metrics are not in all tasks of a group.
-
     Notes
     -----
     The groups are tested separately, without a correction for their number. A rank that differs between two groups
     is no evidence that the groups differ.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> scores = {"ds": ds, "gold": "human"}
     >>> tasks = {"systems": scores, "outputs": {**scores, "level": "input"}}
     >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1, keep_samples=True)
@@ -132,16 +107,16 @@ def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
     length           6      6
     """
     _check(result, "ranks_by")
-    _validate.choice("by", by, LABELS)
+    validate.choice("by", by, LABELS)
     named = labels_of(result, by)
     order = result["metric"].values
     parts, sizes = [], []
     for label in dict.fromkeys(named):
         places = [at for at, each in enumerate(named) if each == label]
-        with _validate.kept_warnings() as caveats:
+        with validate.kept_warnings() as caveats:
             part = _averaged(result, places, _shares(result, places, None))
         for caveat in caveats:
-            _validate.warn(caveat.of(f"{by} {label!r}"))
+            validate.warn(caveat.of(f"{by} {label!r}"))
         parts.append(part[list(_AVERAGED)].reindex(metric=order, other_metric=order))
         sizes.append(len(places))
     index = xr.DataArray(np.array(list(dict.fromkeys(named)), dtype=object), dims=by, name=by)
@@ -162,7 +137,7 @@ def check_ranked(result: xr.Dataset, method: str) -> None:
 
 def _check(result: xr.Dataset, method: str) -> None:
     check_ranked(result, method)
-    if not {"samples", "task_difference"} <= set(result.data_vars):
+    if not {"samples", "task_difference", *task_swaps.PAIR} <= set(result.variables):
         seed = result.attrs.get("seed", "the same seed")
         raise ValueError(
             f"{method}() needs the swaps of each task, and this result did not keep them: call "
@@ -182,7 +157,7 @@ def _chosen(result: xr.Dataset, task: Any, labels: dict[str, Any]) -> list[int]:
         kept &= np.isin(own, _known(name, value, own))
     if not kept.any():
         asked = ", ".join(f"{name}={value!r}" for name, value in labels.items())
-        raise ValueError(f"no task has {asked} together; the tasks are {_validate.listing(names, 8)}")
+        raise ValueError(f"no task has {asked} together; the tasks are {validate.listing(names, 8)}")
     return np.flatnonzero(kept).tolist()
 
 
@@ -192,7 +167,7 @@ def _known(name: str, value: Any, there: list[Any]) -> list[Any]:
     if not several:
         raise ValueError(f"{name} must name at least one label, got {value!r}")
     for label in several:
-        _validate.known(name, label, list(dict.fromkeys(there)), "the tasks have")
+        validate.known(name, label, list(dict.fromkeys(there)), "the tasks have")
     return several
 
 
@@ -212,7 +187,7 @@ def _shares(result: xr.Dataset, places: list[int], weights: Mapping[str, float] 
     own = result["weight"].values[places]
     found = own if weights is None else np.array(weights_of(names, weights, "chosen task"))
     if not 0 < found.sum() < np.inf:
-        raise ValueError(f"the chosen tasks weigh nothing together: {_validate.listing(names)}; give weights=")
+        raise ValueError(f"the chosen tasks weigh nothing together: {validate.listing(names)}; give weights=")
     return np.asarray(found / found.sum(), dtype=float)
 
 
@@ -228,15 +203,8 @@ def _averaged(result: xr.Dataset, places: list[int], shares: FloatArray) -> xr.D
     labels = [*everywhere, *elsewhere]
     order = [known.index(label) for label in labels]
     averages = Averages(r[:, order], part["coefficient"].values.tolist(), shares, labels, len(everywhere))
-    dims = ("task", "metric", "other_metric")
-    inner = part[["task_difference", "samples"]].sel(other_metric=checks.as_labels(known)).transpose(*dims, ...)
-    for row in range(averages.size):  # so that the sums of one metric alone are in memory
-        columns = order[row : averages.size]
-        difference, samples = np.zeros((1, len(columns))), np.zeros((1, len(columns), part.sizes["resample"]))
-        for at in range(len(places)):
-            one = inner.isel(task=at, metric=order[row], other_metric=columns)
-            averages.add(at, one["task_difference"].values[None], one["samples"].values[None], difference, samples)
-        averages.count(row, difference, samples)
+    swaps_of = task_swaps.kept_swaps(result, labels[: averages.size], places)
+    task_swaps.average(averages, result.sizes["resample"], swaps_of)
     return averages.table(tasks, float(result.attrs["alpha"]))
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.analyses import correlation, pooling, ranking
+from xsumstat.analyses import correlation, pooling, ranking, task_swaps
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
+from xsumstat.analyses.task_averages import CHANCE, Averages, PairSums, in_all_tasks, weights_of
+from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
-from xsumstat.dataset import checks, results
+from xsumstat.core import validate
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.dataset import checks, facts, results
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
-from xsumstat.types import TOLERANCE, FloatArray
 
 # What a task may ask besides its Dataset and gold.
 _KEYWORDS = (
@@ -34,7 +35,7 @@ ABOUT = ("language_pair", "domain")
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 
 
-@_validate.public
+@validate.public
 def rank_tasks(
     tasks: Mapping[str, Mapping[str, Any]],
     *,
@@ -61,8 +62,9 @@ def rank_tasks(
     {rng}
         The draws of a task depend only on the seed and the task's name.
     keep_samples : bool, default False
-        Add ``samples(task, metric, other_metric, resample)`` and ``task_difference``, which `subset` and `ranks_by`
-        need. They take 8 bytes × tasks × metrics² × `n_resamples`.
+        Add ``samples(task, pair, resample)`` and ``task_difference(task, metric, other_metric)``, which `subset` and
+        `ranks_by` need. Each pair is kept once, as ``pair_metric`` less ``pair_other_metric``: 4 bytes × tasks ×
+        metrics² × `n_resamples`.
     {progress}
 
     Returns
@@ -74,25 +76,15 @@ def rank_tasks(
         that are not in all tasks come last. The coordinates ``level``, ``coefficient``, ``gold``, ``language_pair`` and
         ``domain`` describe tasks; "all" if a task names none.
 
-    Warns
-    -----
-    UserWarning
-        For metrics that are not in all tasks, and undefined correlations that count as 0.
-
     Notes
     -----
     Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. A metric without a
     correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are
-    made as by `rank`.
+    made as by `rank`. The answer is computed at once. Lazy (Dask) scores are loaded task by task, so one task's scores
+    must fit into memory. Sources: Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al.
+    (2024).
 
-    References
-    ----------
-    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
     >>> tasks = {"systems": {**outputs, "level": "system", "coefficient": "spa"}, "outputs": outputs}
     >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).average_score.to_series().round(2).to_dict()
@@ -100,9 +92,9 @@ def rank_tasks(
     """
     if not isinstance(tasks, Mapping) or not tasks:
         raise TypeError(f"tasks must be a mapping of names to tasks, at least one, got {tasks!r:.80}")
-    alpha = _validate.fraction("alpha", alpha)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 1)
-    keep_samples = _validate.flag("keep_samples", keep_samples)
+    alpha = validate.fraction("alpha", alpha)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
+    keep_samples = validate.flag("keep_samples", keep_samples)
     progress = checked_progress(progress)
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
@@ -110,8 +102,10 @@ def rank_tasks(
     single = {name: task.correlations() for name, task in requested.items()}
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
-    kept = _Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
+    kept = Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
     tests.run(n_resamples, seed, progress, kept)
+    if kept is not None:
+        task_swaps.average(tests.averages, n_resamples, kept.swaps_of)
     ranked = [tests.of_task(at, alpha) for at in range(len(tasks))]
     table = _table(single, ranked, tests.labels, list(tasks)).assign_coords(_about(requested))
     result = tests.averages.table(table.assign(weight=("task", np.array(list(shares.values())))), alpha)
@@ -159,26 +153,42 @@ class _Asked:
         keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight", *ABOUT)}
         for key in keywords:
             allowed = f"allowed are ds, gold, weight, {', '.join(ABOUT)} and"
-            _validate.known(f"keyword of task {name!r}", key, _KEYWORDS, allowed)
+            validate.known(f"keyword of task {name!r}", key, _KEYWORDS, allowed)
         about = {key: task[key] for key in ABOUT if key in task}
         for key, label in about.items():
             if not isinstance(label, str) or not label:
                 raise TypeError(f"{key} of task {name!r} must be a name, got {label!r:.80}")
         return cls(name, task["ds"], task.get("gold"), keywords, about)
 
+    def loaded(self) -> _Asked:
+        """The same task with lazy scores computed."""
+        lazy = [name for name in ("score", self.gold) if isinstance(name, str) and name in self.ds.data_vars]
+        lazy = [name for name in lazy if facts.is_lazy(self.ds[name])]
+        ds = self.ds.assign({name: self.ds[name].compute() for name in lazy})
+        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) else self.gold
+        return replace(self, ds=ds, gold=gold) if lazy or gold is not self.gold else self
+
+    @property
+    def n_pooled(self) -> int:
+        """Number of labels whose swaps are in memory together."""
+        pool = self.keywords.get("pool")
+        return int(self.ds.sizes[pool]) if pool is not None else 1
+
     def correlations(self) -> xr.Dataset:
-        found = self._said(correlation.corr, {key: self.keywords[key] for key in _OF_CORR if key in self.keywords})
+        found = self.loaded()._said(
+            correlation.corr, {key: self.keywords[key] for key in _OF_CORR if key in self.keywords}
+        )
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
             raise ValueError(
-                f"task {self.name!r} has further dims: {_validate.listing(further)}; make each label a task"
+                f"task {self.name!r} has further dims: {validate.listing(further)}; make each label a task"
             )
         if not self.counts_as_zero:
             return found
         undefined = found["metric"].values[found["correlation"].isnull().values].tolist()
         if undefined:
-            _validate.warn(
-                f"task {self.name!r}: an undefined correlation counts as 0, for {_validate.listing(undefined)}",
+            validate.warn(
+                f"task {self.name!r}: an undefined correlation counts as 0, for {validate.listing(undefined)}",
                 "counts_as_zero",
             )
         return found.assign(correlation=found["correlation"].fillna(0.0))
@@ -188,18 +198,18 @@ class _Asked:
         return self.keywords.get("undefined") == "zero"
 
     def differences(self, rows: list[Any], columns: list[Any], **keywords: Any) -> xr.Dataset:
-        with _validate.kept_warnings():  # `correlations` gave them
+        with validate.kept_warnings():  # `correlations` gave them
             requested = {**self.keywords, "metric": rows, "other": columns, **keywords}
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
-        with _validate.kept_warnings() as caveats:
+        with validate.kept_warnings() as caveats:
             try:
                 found: xr.Dataset = question(self.ds, self.gold, **keywords)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"task {self.name!r}: {error}") from error
         for caveat in caveats:
-            _validate.warn(caveat.of(f"task {self.name!r}"))
+            validate.warn(caveat.of(f"task {self.name!r}"))
         return found.compute()
 
 
@@ -226,67 +236,60 @@ class _Tests:
         self.averages = Averages(r, asked, np.array(shares), self.labels, len(everywhere))
         self.own = [np.full((len(self.labels),) * 2, np.nan) for _ in tasks]  # p-values of each task
 
-    def run(self, n_resamples: int, seed: int, progress: bool | None, kept: _Kept | None) -> None:
-        """Make all tests; the differences of a few rows of the table in all swaps are in memory at once."""
-        step = max(1, BYTES_AT_ONCE // (16 * len(self.labels) * n_resamples))
-        starts, size = range(0, len(self.labels), step), self.averages.size
-        with threads.one_bar(len(self.tasks) * len(starts), progress) as part:
-            for start in starts:
-                rows, columns = range(start, min(start + step, size)), range(start, size)
-                difference = np.zeros((len(rows), len(columns)))
-                samples = np.zeros((*difference.shape, n_resamples))
+    def run(self, n_resamples: int, seed: int, progress: bool | None, kept: Kept | None) -> None:
+        """Make all tests; a lazy task's scores are in memory while it is tested, once for each block of pairs."""
+        size = len(self.labels)
+        parts = list(task_swaps.blocks(size, n_resamples)) if kept is None else [task_swaps.all_pairs(size)]
+        with threads.one_bar(len(self.tasks) * len(parts), progress) as bar:
+            for block in parts:
+                sums = kept or PairSums(self.averages, *block.pairs(), n_resamples)
                 for at in range(len(self.tasks)):
-                    with part():
-                        self._one(at, slice(start, start + step), seed, progress, difference, samples, kept)
-                self.averages.count(start, difference, samples)
+                    with bar():
+                        for found in self._of_block(at, block, n_resamples, seed, progress):
+                            sums.take(at, *found)
+                if isinstance(sums, PairSums):
+                    sums.count()
 
-    def _one(
-        self,
-        at: int,
-        here: slice,
-        seed: int,
-        progress: bool | None,
-        difference: FloatArray,
-        samples: FloatArray,
-        kept: _Kept | None,
-    ) -> None:
-        """Add one task's tests of some rows to the sums."""
-        own, n_resamples = _own_stream(self.tasks[at].name), samples.shape[2]
-        test = self._tested(at, here, n_resamples, np.random.SeedSequence(seed, spawn_key=(own,)), progress)
-        if test is None or (kept is None and not len(difference)):
-            return
-        test = pooling.with_draws(test, seed, own, n_resamples).transpose("metric", "other_metric", "resample")
-        if kept is not None:
-            kept.take(at, test)
-        if len(difference):
-            inner = test.isel(metric=slice(len(difference)), other_metric=slice(difference.shape[1]))
-            self.averages.add(at, inner["difference"].values, inner["samples"].values, difference, samples)
+    def _of_block(
+        self, at: int, block: Block, n_resamples: int, seed: int, progress: bool | None
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
+        """One task's tests of some pairs: places of metrics, differences and their swaps, a few rows at a time."""
+        task = self.tasks[at].loaded()
+        at_once = max(1, BYTES_AT_ONCE // (16 * n_resamples * task.n_pooled))
+        few = list(block.cut(at_once))
+        with threads.one_bar(len(few), progress) as bar:
+            for some in few:
+                with bar():
+                    found = self._tested(at, task, some, n_resamples, seed, progress)
+                if found is not None:
+                    yield found
 
     def _tested(
-        self, at: int, here: slice, n_resamples: int, rng: np.random.SeedSequence, progress: bool | None
-    ) -> xr.Dataset | None:
-        of_all = self.averages.r[at]
-        there = [label for label, r in zip(self.labels[here.start :], of_all[here.start :], strict=True) if r == r]
-        rows = [label for label in self.labels[here] if label in there]
-        if not rows or len(there) < 2:
+        self, at: int, task: _Asked, some: Block, n_resamples: int, seed: int, progress: bool | None
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray] | None:
+        r = self.averages.r[at]
+        rows, columns = (np.array([place for place in places if r[place] == r[place]], dtype=int)
+                         for places in (some.rows, some.columns))  # fmt: skip
+        row, column = np.nonzero(rows[:, None] < columns)
+        if not len(row):
             return None
-        test = self.tasks[at].differences(rows, there, n_resamples=n_resamples, rng=rng, progress=progress)
-        asked = {"metric": checks.as_labels(rows), "other_metric": checks.as_labels(there)}
-        test = test.transpose("metric", "other_metric", ...).sel(asked)
-        places = [self.labels.index(label) for label in there]
-        r = of_all[places]
-        if self.tasks[at].counts_as_zero:
-            whole = xr.DataArray(r[: len(rows), None] - r, dims=("metric", "other_metric"))
-            test["difference"] = test["difference"].fillna(whole)
-        for row in range(len(rows)):
-            samples, observed = test["samples"].values[row, row + 1 :], test["difference"].values[row, row + 1 :]
-            counts = np.empty((4, len(observed)), dtype=np.int64)
-            kernels.compare(samples, observed, TOLERANCE, counts)
-            exact = bool(test.attrs.get("exact"))
-            better, worse = permutation_pvalues(observed, counts, samples.shape[1], exact, "greater")
-            self.own[at][places[row], places[row + 1 :]] = better
-            self.own[at][places[row + 1 :], places[row]] = worse
-        return test
+        labels = [[self.labels[place] for place in places] for places in (rows, columns)]
+        own = _own_stream(task.name)
+        rng = np.random.SeedSequence(seed, spawn_key=(own,))
+        test = task.differences(*labels, n_resamples=n_resamples, rng=rng, progress=progress)
+        test = test.transpose("metric", "other_metric", ...)
+        test = test.sel(metric=checks.as_labels(labels[0]), other_metric=checks.as_labels(labels[1]))
+        difference, samples = (test[name].values[row, column] for name in ("difference", "samples"))
+        rows, columns = rows[row], columns[column]
+        if task.counts_as_zero:
+            difference = np.where(np.isnan(difference), r[rows] - r[columns], difference)
+        counts = np.empty((4, len(difference)), dtype=np.int64)
+        kernels.compare(samples, difference, TOLERANCE, counts)
+        exact = bool(test.attrs.get("exact"))
+        better, worse = permutation_pvalues(difference, counts, samples.shape[1], exact, "greater")
+        self.own[at][rows, columns], self.own[at][columns, rows] = better, worse
+        drawn = pooling.with_draws(xr.Dataset({"samples": (("pair", "resample"), samples)}), seed, own, n_resamples)
+        return rows, columns, difference, drawn["samples"].values
 
     def of_task(self, at: int, alpha: float) -> xr.Dataset:
         r = self.averages.r[at]
@@ -299,38 +302,6 @@ class _Tests:
 def _own_stream(name: Any) -> int:
     """A number from a task's name: its draws must not depend on the other tasks."""
     return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """The differences of each task, as they are and under swaps."""
-
-    labels: list[Any]
-    difference: FloatArray
-    samples: FloatArray
-
-    @classmethod
-    def of(cls, n_tasks: int, labels: list[Any], n_resamples: int) -> _Kept:
-        shape = (n_tasks, len(labels), len(labels))
-        return cls(labels, np.full(shape, np.nan), np.full((*shape, n_resamples), np.nan))
-
-    def take(self, at: int, test: xr.Dataset) -> None:
-        """Keep a task's tests of some metrics with those behind them, from either side."""
-        places = {label: place for place, label in enumerate(self.labels)}
-        columns = [places[label] for label in test["other_metric"].values.tolist()]
-        for row, label in enumerate(test["metric"].values.tolist()):
-            one, others = places[label], columns[row + 1 :]
-            for into, name in ((self.difference, "difference"), (self.samples, "samples")):
-                values = test[name].values[row, row + 1 :]
-                into[at, one, others], into[at, others, one] = values, -values
-
-    def beside(self, result: xr.Dataset) -> xr.Dataset:
-        order = [self.labels.index(label) for label in result["metric"].values.tolist()]
-        for values in (*self.difference, *self.samples):  # task by task, as two copies of all may not fit
-            values[:] = values[np.ix_(order, order)]
-        dims = ("task", "metric", "other_metric")
-        kept = {"task_difference": (dims, self.difference), "samples": ((*dims, "resample"), self.samples)}
-        return result.reindex(other_metric=result["metric"].values).assign(kept)
 
 
 def _table(

@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.intervals import OF_BOTH, ci
 from xsumstat.analyses.measure import AUTO, checked_progress
-from xsumstat.caveats import Caveat
+from xsumstat.core import validate
+from xsumstat.core.caveats import Caveat
+from xsumstat.core.types import TOLERANCE, CorrelationFunction
 from xsumstat.dataset import checks, facts, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
-from xsumstat.types import TOLERANCE, CorrelationFunction
 
 _FEWEST = 5
 
 
-@_validate.public
+@validate.public
 def top_k_corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -50,17 +50,12 @@ def top_k_corr(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     k : int or list of int, optional
         Numbers of systems, at least 2. Default: from all of them down to 5. The smallest decides ``resample="auto"``.
     by : label, str or DataArray, optional
         Scores that choose the best systems: a label of `metric`, a variable or a DataArray. Default `gold`.
-    {metric}
-    {level}
-    {coefficient}
-    {positive}
-    {intervals}
+    {metric level coefficient positive intervals}
 
     Returns
     -------
@@ -71,16 +66,10 @@ def top_k_corr(
     Notes
     -----
     Each k is ``ds.meta.top_k(k).meta.ci()``: the best systems are taken as given. Among few systems of similar quality
-    correlations are low for lack of range alone. The jackknife needs 4 systems. Coverage: "Calibration".
-
-    References
-    ----------
+    correlations are low for lack of range alone. The jackknife needs 4 systems. Coverage: "Calibration". Source:
     Bhandari et al. (2020), §4.2, Figs. 3 and 8.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.top_k_corr("human", k=[12, 8], metric="judge").correlation.values.round(2)
     array([[0.93, 0.87]])
     """
@@ -107,7 +96,7 @@ def top_k_corr(
                 curve.append(ci(top_k(ds, size, by=by), human, progress=progress, **keywords))
             said.append(each)
     for caveat in _together(sizes, [each.caveats for each in said]):
-        _validate.warn(caveat)
+        validate.warn(caveat)
     later = value_checks.Checks()
     later.take(functools.partial(_said_together, sizes), *(each.checks for each in said))
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
@@ -119,7 +108,7 @@ def _random(resample: Any, interval: Any, sizes: list[int]) -> Any:
     if not (isinstance(resample, str) and resample == AUTO) or interval in OF_BOTH:
         return resample
     if sizes[-1] < facts.ENOUGH_SYSTEMS <= sizes[0]:
-        _validate.warn(
+        validate.warn(
             f"k = {sizes[-1]} is few systems: the result is for these systems only, at every k. For new systems, leave "
             f"out k below {facts.ENOUGH_SYSTEMS}",
             "few_systems",
@@ -136,7 +125,7 @@ def _together(sizes: list[int], told: Sequence[Sequence[Caveat]]) -> list[Caveat
                 continue
             few = caveat.code == "few_systems"
             places.setdefault(caveat.said(checks.few_systems("few")) if few else caveat, []).append(size)
-    return [caveat.of(f"at k = {_validate.listing(where)}") for caveat, where in places.items()]
+    return [caveat.of(f"at k = {validate.listing(where)}") for caveat, where in places.items()]
 
 
 def _said_together(sizes: list[int], *found: list[Said]) -> list[Said]:
@@ -148,8 +137,8 @@ def _said_together(sizes: list[int], *found: list[Said]) -> list[Said]:
 def _sizes(k: Any, n_systems: int) -> list[int]:
     if k is None:
         return list(range(n_systems, min(_FEWEST, n_systems) - 1, -1))
-    requested = [_validate.integer("k", each, 2) for each in _validate.listed(k)]
-    _validate.unique("k", requested)
+    requested = [validate.integer("k", each, 2) for each in validate.listed(k)]
+    validate.unique("k", requested)
     if not requested:
         raise ValueError("k is an empty list")
     if max(requested) > n_systems:
@@ -165,9 +154,11 @@ def _within(gold: Any, ds: xr.Dataset, places: list[int]) -> Any:
     return gold.isel(system=places)
 
 
-@_validate.public
+@validate.public
 def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) -> xr.Dataset:
     """The k systems with the highest mean human score.
+
+    Source: Bhandari et al. (2020), §4.2 and Eq. 3.
 
     Parameters
     ----------
@@ -183,18 +174,11 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     Dataset
         `ds` for these systems, the best first, e.g. for ``ds.meta.top_k(10).meta.corr()``. Lazy scores are computed.
 
-    References
-    ----------
-    Bhandari et al. (2020), §4.2 and Eq. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.top_k(3, by="human").system.values.tolist()
     ['extractor-5', 'abstractor-1', 'abstractor-6']
     """
-    k = _validate.integer("k", k, 1)
+    k = validate.integer("k", k, 1)
     order, steps = ranked(ds, by, "by")
     if k > len(order):
         raise ValueError(f"k must be at most {len(order)}, the number of systems with a score, got {k}")
@@ -203,8 +187,8 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     if out:
         names = ds.indexes["system"][tied].tolist() if "system" in ds.indexes else tied
         kept = len(tied) - len(out)
-        _validate.warn(
-            f"{_validate.listing(names)} have the same mean score: the first {kept} are among the best {k}", "tied_at_k"
+        validate.warn(
+            f"{validate.listing(names)} have the same mean score: the first {kept} are among the best {k}", "tied_at_k"
         )
     return results.of_its_own(ds.isel(system=order[:k]))
 
@@ -215,12 +199,10 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
     human, name, _ = schema.find_gold(ds, score, by, argument)
     human = schema.oriented(human, human.dims)
     if "system" not in human.dims:
-        raise ValueError(f"{argument} must have the dim 'system', it has {_validate.listing(human.dims)}")
+        raise ValueError(f"{argument} must have the dim 'system', it has {validate.listing(human.dims)}")
     further = [str(dim) for dim in human.dims if dim not in ("system", "input", "rater", "reference")]
     if further:
-        raise ValueError(
-            f"{argument}={name!r} has further dims: {_validate.listing(further)}; select one label of each"
-        )
+        raise ValueError(f"{argument}={name!r} has further dims: {validate.listing(further)}; select one label of each")
     if "system" in score.indexes and "system" in human.indexes:
         human = human.reindex(system=score.indexes["system"])
     elif human.sizes["system"] != ds.sizes["system"]:

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.raters import ratings_of
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, drawn, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
-from xsumstat.types import FloatArray
 
 N_INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 N_RATERS = (1, 2, 3, 5, 10)
@@ -24,7 +24,7 @@ _MATRIX = ["_effect", "_row", "_column"]
 _OUTPUTS = ("covariance", "covariance_error", "correlation", "raw")
 
 
-@_validate.public
+@validate.public
 def variance_components(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -40,9 +40,7 @@ def variance_components(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     rating : str or DataArray, optional
         Single ratings (system, input, `along`): their mean is then the human score, and raters have a variance.
     {along.raters}
@@ -66,26 +64,20 @@ def variance_components(
     Assumption: a score is the sum of a mean and uncorrelated effects of its system, input and cell (the output itself),
     and scores are missing at random; scores need not be normal. Estimates are Henderson's method I. Reliability is
     ``σ_s²/(σ_s² + σ_c²/m)`` for means over m inputs. With few systems check ``standard_error`` (jackknife) first.
-    Formulas: documentation, "How intervals and tests are computed".
+    Formulas: documentation, "How intervals and tests are computed". Sources: Henderson (1953). Searle, Casella &
+    McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
 
-    References
-    ----------
-    Henderson (1953). Searle, Casella & McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.variance_components("human", metric="judge").share.values.round(2)
     array([[0.27, 0.1 , 0.63],
            [0.31, 0.1 , 0.59]])
     """
-    _validate.flag("repair", repair)
+    validate.flag("repair", repair)
     inputs = _sizes("n_inputs", n_inputs)
     raters: list[int] | None = _sizes("n_raters", n_raters)
     if rating is None:
         raters = None
-        if _validate.text("along", along) != "rater":
+        if validate.text("along", along) != "rater":
             raise ValueError(f"along={along!r} is the dim of the raters in rating, which is not given; add rating=...")
     scores = _prepared(ds, gold, metric, rating, along)
     effects = components.EFFECTS if rating is None else components.EFFECTS_OF_RATINGS
@@ -99,7 +91,7 @@ def variance_components(
     result["n_cells"] = _n_cells(scores)
     result["reliability"] = _reliability(variance, inputs, raters)
     for name, given in (("n_inputs", n_inputs), ("n_raters", n_raters)):
-        if name in result.dims and not _validate.is_list(given):
+        if name in result.dims and not validate.is_list(given):
             result = result.squeeze(name, drop=True)
     order = [*_ORDER, *(name for name in result.data_vars if name not in _ORDER)]
     dims = tuple(dict.fromkeys((*scores.score.dims, *scores.gold.dims)))
@@ -119,10 +111,10 @@ _ORDER = ("variance", "standard_error", "share", "reliability")
 
 
 def _sizes(name: str, value: Any) -> list[int]:
-    sizes = [_validate.integer(name, each, 1) for each in _validate.listed(value)]
+    sizes = [validate.integer(name, each, 1) for each in validate.listed(value)]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
-    _validate.unique(name, sizes)
+    validate.unique(name, sizes)
     return sizes
 
 

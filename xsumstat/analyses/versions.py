@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import correlation
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
 from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
@@ -24,16 +24,16 @@ _RATER_MARGINS = ("rater_sd", "rater_range")
 def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
     """A further dim of the scores, and one of its labels."""
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
-    _validate.known("along", along, further, "further dims of score")
+    validate.known("along", along, further, "further dims of score")
     if along not in score.indexes:
         raise ValueError(f"score has no labels along {along!r}, needed for base={base!r}")
-    _validate.known("base", base, list(score.indexes[along]), f"labels of {along}")
+    validate.known("base", base, list(score.indexes[along]), f"labels of {along}")
 
 
 def check_base(along: Any, base: Any) -> None:
     """No base without a dim whose label it is."""
     if along is None and base is not None:
-        raise ValueError(f"base={_validate.given(base)} is a label of a further dim: name the dim in along=")
+        raise ValueError(f"base={validate.given(base)} is a label of a further dim: name the dim in along=")
 
 
 def margin_of(
@@ -41,14 +41,14 @@ def margin_of(
 ) -> xr.DataArray:
     """The margin as a DataArray over the dims that it has."""
     if isinstance(rating, str) and not isinstance(margin, str):
-        _validate.known("variable in rating", rating, list(ds.data_vars), "variables")
+        validate.known("variable in rating", rating, list(ds.data_vars), "variables")
     elif rating is not None and not isinstance(rating, str | xr.DataArray):
-        raise TypeError(f"rating must be a variable's name or a DataArray, got {_validate.given(rating)}")
+        raise TypeError(f"rating must be a variable's name or a DataArray, got {validate.given(rating)}")
     if isinstance(margin, xr.DataArray):
         return margin.astype(float)
     if not isinstance(margin, str):
-        return xr.DataArray(_validate.number("margin", margin, 0, np.inf))
-    _validate.choice("margin", margin, _RATER_MARGINS)
+        return xr.DataArray(validate.number("margin", margin, 0, np.inf))
+    validate.choice("margin", margin, _RATER_MARGINS)
     if rating is None or isinstance(rating, str):
         name = "rating" if rating is None else rating
         if name not in ds.data_vars:
@@ -70,7 +70,7 @@ def margin_of(
             undefined=measure.undefined,
         )["correlation"]
     for caveat in _of_ratings([Said(said.caveats)])[0].caveats:
-        _validate.warn(caveat)
+        validate.warn(caveat)
     later = value_checks.Checks()
     later.take(_of_ratings, said.checks)
     later.tell()  # the margin is computed at once
@@ -161,7 +161,7 @@ class Pairs:
         allowed = [dim for dim in self.dims if dim != "other_metric"]
         margin = margin.drop_vars([name for name in margin.coords if name not in margin.dims])
         for dim in margin.dims:
-            _validate.known("dim of margin", dim, allowed, "dims of the comparisons")
+            validate.known("dim of margin", dim, allowed, "dims of the comparisons")
         wanted = {"metric": self.labels, **({self.along: self.versions} if self.along else {})}
         wanted |= {
             dim: list(each.indexes[dim])
@@ -172,7 +172,7 @@ class Pairs:
         for dim in margin.dims:
             if dim in margin.indexes and dim in wanted:
                 for label in wanted[str(dim)]:
-                    _validate.known(
+                    validate.known(
                         f"label along {dim!r} that margin lacks:", label, list(margin.indexes[dim]), "labels"
                     )
                 margin = margin.sel({dim: wanted[str(dim)]})

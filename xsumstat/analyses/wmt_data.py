@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from xsumstat import _validate
+from xsumstat.core import validate
 
 _TOOLKIT = "meta_info.py of google-research/mt-metrics-eval"
 _SOURCES = {
@@ -119,7 +119,7 @@ def submission(test_set: str, base: str) -> str:
     return "primary" if base in PRIMARY[test_set] else "contrastive"
 
 
-@_validate.public
+@validate.public
 def wmt_info(test_set: str | None = None) -> pd.DataFrame:
     """The settings of WMT's metrics shared tasks of 2022 to 2025 that `wmt_tasks` uses, each with its source.
 
@@ -149,7 +149,7 @@ def wmt_info(test_set: str | None = None) -> pd.DataFrame:
     ['mqm', 'refB', ('MSLC',)]
     """
     if test_set is not None:
-        _validate.choice("test_set", test_set, tuple(TEST_SETS))
+        validate.choice("test_set", test_set, tuple(TEST_SETS))
     rows = []
     for name, pairs in TEST_SETS.items():
         for pair, settled in sorted(pairs.items()) if test_set in (None, name) else ():

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import wmt_data
+from xsumstat.core import validate
 from xsumstat.dataset import scores as schema
 
 Task = dict[str, Any]
@@ -23,7 +23,7 @@ BESIDE = {"wmt22": ("sys", "domain"), "wmt23": ("sys",), "wmt24": (), "wmt25": (
 _AVERAGED = {"all": "global", "by input": "input", "by system": "within_system"}
 
 
-@_validate.public
+@validate.public
 def wmt_tasks(
     data: Mapping[str, xr.Dataset] | xr.Dataset,
     rules: str | None = None,
@@ -70,17 +70,11 @@ def wmt_tasks(
     -----
     "wmt24" and "wmt25": "spa" of systems and "acc_eq" of segments, by input, for each pair, with equal weights.
     "wmt23": pairwise accuracy of all pairs' systems, and three tasks for each pair. "wmt22": 201 tasks for three pairs.
-    Details, and differences from the toolkit: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025).
+    Details, and differences from the toolkit: documentation, "How intervals and tests are computed". Sources: Freitag
+    et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025).
     github.com/google-research/mt-metrics-eval, ``tasks.py`` and ``meta_info.py``.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> tasks = xsumstat.wmt_tasks({"en-de": ds}, "wmt24", gold="human")
     >>> {name: (task["level"], task["coefficient"]) for name, task in tasks.items()}
     {'en-de sys spa': ('system', 'spa'), 'en-de seg acc_eq': ('input', 'acc_eq')}
@@ -90,15 +84,15 @@ def wmt_tasks(
     for name, each in (("systems", systems), ("domains", domains)):
         parts[name] = {} if each is None else _by_pair(each, name)
         for pair in parts[name]:
-            _validate.known(name, pair, list(pairs), "data has the pairs")
+            validate.known(name, pair, list(pairs), "data has the pairs")
     rules = rules if rules is not None else next(iter(pairs.values())).attrs.get("test_set")
-    _validate.choice("rules", rules, YEARS)
-    _validate.flag("primary", primary)
+    validate.choice("rules", rules, YEARS)
+    validate.flag("primary", primary)
     asked = {"gold": gold, "reference": reference, "leave_out": leave_out}
     for name, value in asked.items():
         if isinstance(value, Mapping):
             for pair in value:
-                _validate.known(name, pair, list(pairs), "data has the pairs")
+                validate.known(name, pair, list(pairs), "data has the pairs")
     prepared = {}
     for pair in sorted(pairs):
         own = {name: value.get(pair) if isinstance(value, Mapping) else value for name, value in asked.items()}
@@ -131,7 +125,7 @@ def _primary(ds: Any, pair: str) -> Any:
     if ds is None:
         return None
     if "submission" not in ds.coords:
-        known = _validate.listing(wmt_data.PRIMARY)
+        known = validate.listing(wmt_data.PRIMARY)
         raise ValueError(
             f"primary=True needs the coordinate submission(metric), which {pair} lacks: read_mtme sets it for {known}; "
             "for other test sets assign 'primary', 'baseline' or 'contrastive' to each metric"
@@ -170,8 +164,8 @@ class _Pair:
         if leave_out is not None:
             if isinstance(out, str):
                 raise TypeError(f"leave_out must be a list of systems, got {out!r}")
-            for system in _validate.several("leave_out", out, "a list of systems"):
-                _validate.known("system of leave_out", system, ds["system"].values.tolist(), f"{pair} has")
+            for system in validate.several("leave_out", out, "a list of systems"):
+                validate.known("system of leave_out", system, ds["system"].values.tolist(), f"{pair} has")
         if human is None:
             human = rules in ("wmt23", "wmt24") and settled is not None and settled.people
         segments, whole, single = (
@@ -213,13 +207,13 @@ def gold_of(pair: str, ds: xr.Dataset, gold: str | None, rules: str) -> str:
 def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
     there = schema.checked_scores(ds)["metric"].values.tolist()
     if gold is not None:
-        return str(_validate.known(f"gold of {pair}", gold, there, "metrics"))
+        return str(validate.known(f"gold of {pair}", gold, there, "metrics"))
     own = settled.gold if settled is not None else None
     found = [name for name in (own, *GOLDS) if name in there]
     if not found and ds.attrs.get("gold") in there:
         found = [ds.attrs["gold"]]
     if not found:
-        raise ValueError(f"{pair} needs human scores called {_validate.listing(GOLDS)}; or name the gold")
+        raise ValueError(f"{pair} needs human scores called {validate.listing(GOLDS)}; or name the gold")
     return str(found[0])
 
 
@@ -229,8 +223,8 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
     both = [name for name, pair in pairs.items() if pair.gold == first and second in data[name]["metric"].values]
     both = [name for name in both if name not in named]
     if both:
-        _validate.warn(
-            f"{_validate.listing(both)} have ESA scores of two raters, and those of {first!r} are the gold; "
+        validate.warn(
+            f"{validate.listing(both)} have ESA scores of two raters, and those of {first!r} are the gold; "
             f"gold={second!r} takes the other's",
             "two_raters",
         )
@@ -243,13 +237,13 @@ def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Sett
         return None
     there = sorted({str(each) for each in ds["reference"].values} - {"", "src"})
     if reference is not None:
-        return str(_validate.known(f"reference of {pair}", reference, there, "metrics have"))
+        return str(validate.known(f"reference of {pair}", reference, there, "metrics have"))
     standard = settled.reference if settled is not None else None
     if standard in there or not there:
         return standard
     if len(there) > 1:
         raise ValueError(
-            f"metrics of {pair} have the references {_validate.listing(there)}, and which of them is the standard one "
+            f"metrics of {pair} have the references {validate.listing(there)}, and which of them is the standard one "
             f"is not known; say it, as in reference={{{pair!r}: {there[0]!r}}}"
         )
     return there[0]
@@ -259,7 +253,7 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
     """The gold and the metrics that are ranked, by their base names, without outliers and the standard reference."""
     ds = ds.sel(system=~ds["system"].isin([*out, *([] if reference is None else [reference])]))
     labels = ds["metric"].values.tolist()
-    _validate.known(f"gold of {pair}", gold, labels, "metrics")
+    validate.known(f"gold of {pair}", gold, labels, "metrics")
     kinds = ds["kind"].values.tolist() if "kind" in ds.coords else ["automatic"] * len(labels)
     parts = ds["reference"].values.tolist() if "reference" in ds.coords else [""] * len(labels)
     bases = ds["base"].values.tolist() if "base" in ds.coords else labels
@@ -273,7 +267,7 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
         gold if labels[at] == gold else f"{bases[at]}[noref]" if parts[at] == "src" and bases[at] in both else bases[at]
         for at in kept
     ]
-    _validate.unique(f"base names of the metrics of {pair}", names)
+    validate.unique(f"base names of the metrics of {pair}", names)
     return ds.isel(metric=kept).assign_coords(metric=np.array(names, dtype=object))
 
 
@@ -300,9 +294,9 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
     for name, pair in pairs.items():
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
         if there and not there & set(wmt_data.DOMAINS["wmt22"]):
-            _validate.warn(
-                f"{name} lacks the domains {_validate.listing(wmt_data.DOMAINS['wmt22'])} of WMT22's tasks; "
-                f"it has {_validate.listing(sorted(map(str, there)), 4)}",
+            validate.warn(
+                f"{name} lacks the domains {validate.listing(wmt_data.DOMAINS['wmt22'])} of WMT22's tasks; "
+                f"it has {validate.listing(sorted(map(str, there)), 4)}",
                 "no_such_domain",
             )
         domains = [None, *(each for each in wmt_data.DOMAINS["wmt22"] if each in there)]

@@ -17,9 +17,9 @@ ANALYSES = (
         tests={"": TestName("a test of each group's correlation")},
         in_table="correlation",
         aim="We correlated the scores of each metric with {gold}, {correlation}.",
-        say="findings.corr",
-        best="findings.best_metric",
-        closing="findings.corr_closing",
+        say="narrative.findings.corr",
+        best="narrative.findings.best_metric",
+        closing="narrative.findings.corr_closing",
     ),
     Analysis(
         "ci",
@@ -35,9 +35,9 @@ ANALYSES = (
             "ci_of_differences": "We estimated how much better each metric agrees with {gold} than {others}, "
             "{correlation}, with confidence intervals [deutsch2021statistical]."
         },
-        say="findings.ci",
-        best="findings.best_metric",
-        closing="findings.ci_closing",
+        say="narrative.findings.ci",
+        best="narrative.findings.best_metric",
+        closing="narrative.findings.ci_closing",
         core=PAIR,
     ),
     Analysis(
@@ -50,9 +50,9 @@ ANALYSES = (
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
         "begins where some metric of the one before is significantly better [freitag2021results].",
-        say="findings_tests.rank",
-        best="findings.best_metric",
-        closing="findings_tests.clusters_closing",
+        say="narrative.findings_tests.rank",
+        best="narrative.findings.best_metric",
+        closing="narrative.findings_tests.clusters_closing",
     ),
     Analysis(
         "compare_groups",
@@ -72,8 +72,8 @@ ANALYSES = (
         aim="We tested whether the agreement of each metric with {gold}, {correlation}, differs between the groups of "
         "{by}, by an approximate Hotelling test of all groups [krishnamoorthy2004modified, tipton2015small] and for "
         "each pair of groups by limits made of those of both [zou2008construction].",
-        say="findings_groups.compare_groups",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_groups.compare_groups",
+        closing="narrative.findings_tests.uncorrected",
     ),
     Question("sentinels", GROUP),
     Analysis(
@@ -91,8 +91,8 @@ ANALYSES = (
         | {"corrected": TestName("t tests of slopes, corrected for noise in the human scores")},
         aim="We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
         "systems and inputs as clusters [bell2002bias, cameron2011robust].",
-        say="findings_tests.bias",
-        closing="findings_tests.bias_closing",
+        say="narrative.findings_tests.bias",
+        closing="narrative.findings_tests.bias_closing",
         core=("metric", "covariate"),
     ),
     Analysis(
@@ -103,7 +103,7 @@ ANALYSES = (
         own={"statistic": Variable("Shapiro and Wilk's W")},
         tests={"shapiro-wilk": TestName("Shapiro and Wilk's test")},
         aim="We tested whether scores are normally distributed [shapiro1965analysis, deutsch2021statistical].",
-        say="findings.normality",
+        say="narrative.findings.normality",
         core=("metric", "input", "system"),
     ),
 )

@@ -18,7 +18,7 @@ ANALYSES = (
         tests={"": TestName("a test of each group's correlation")},
         in_table="correlation",
         aim="We correlated the scores of each pair of metrics, {correlation}.",
-        say="findings.metric_corr",
+        say="narrative.findings.metric_corr",
         core=PAIR,
     ),
     Analysis(
@@ -31,7 +31,7 @@ ANALYSES = (
         own=BETWEEN,
         aim="We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
         "[deutsch2021statistical].",
-        say="findings.metric_corr",
+        say="narrative.findings.metric_corr",
         core=PAIR,
     ),
     Analysis(
@@ -42,7 +42,7 @@ ANALYSES = (
         dims=("component",),
         pictures=("pca",),
         aim="We computed the principal components of the ranks that metrics give to outputs [braun2022survive].",
-        say="findings.pca",
+        say="narrative.findings.pca",
         core=("metric", "component"),
     ),
     Analysis(
@@ -61,7 +61,7 @@ ANALYSES = (
         random=("input",),
         aim="We counted how many pairs of outputs of an input two metrics order oppositely, by the height of "
         "their scores [peyrard2019studying].",
-        say="findings_outputs.disagreement",
+        say="narrative.findings_outputs.disagreement",
         core=(*PAIR, "score_bin"),
     ),
     Analysis(
@@ -76,7 +76,7 @@ ANALYSES = (
         random=("input",),
         aim="We counted, of the outputs of an input that some metric holds to be better, those that all do, by "
         "the height of the scores [peyrard2019studying].",
-        say="findings_outputs.improvement_consistency",
+        say="narrative.findings_outputs.improvement_consistency",
         core=("score_bin",),
     ),
 )

@@ -20,9 +20,9 @@ ANALYSES = (
             )
         },
         aim="We tested {whether} with {gold}, {correlation}, differs [zou2007toward].",
-        say="findings_tests.correlation_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.correlation_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -33,9 +33,9 @@ ANALYSES = (
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
         aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -46,9 +46,9 @@ ANALYSES = (
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
         aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
-        say="findings_tests.metric_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.metric_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -64,9 +64,9 @@ ANALYSES = (
             "corr_test_of_value": "We tested for each metric whether its agreement with {gold}, {correlation}, differs "
             "from {against}."
         },
-        say="findings_tests.correlation_tests",
-        best="findings_tests.leader",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.correlation_tests",
+        best="narrative.findings_tests.leader",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -80,8 +80,8 @@ ANALYSES = (
         tests={"jackknife": TestName("two one-sided jackknife tests")},
         aim="We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
         "than {margin} [schuirmann1987comparison, braun2022survive].",
-        say="findings_tests.equivalence",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.equivalence",
+        closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
     Analysis(
@@ -95,7 +95,7 @@ ANALYSES = (
         aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
         "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
         "braun2022survive].",
-        say="findings_tests.margin_sensitivity",
+        say="narrative.findings_tests.margin_sensitivity",
         core=("margin",),
     ),
     Analysis(
@@ -108,7 +108,7 @@ ANALYSES = (
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
         "another, by the share of resamples in which it does, and call an order resolved from a share of "
         "{threshold} on [braun2022survive].",
-        say="findings_tests.dominance",
+        say="narrative.findings_tests.dominance",
         core=PAIR,
     ),
 )

@@ -18,7 +18,7 @@ ANALYSES = (
         in_table="correlation",
         aim="We correlated the scores of each metric with {gold}, {correlation}, among the k best systems "
         "[bhandari2020reevaluating].",
-        say="findings.top_k_corr",
+        say="narrative.findings.top_k_corr",
         core=("metric", "k"),
     ),
     Analysis(
@@ -32,7 +32,7 @@ ANALYSES = (
         in_table="correlation",
         aim="We correlated the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
         "means by {gold} are so far apart [deutsch2022reexamining].",
-        say="findings.close_corr",
+        say="narrative.findings.close_corr",
         core=("metric", "gap"),
     ),
     Question("scoring_range", GROUP),
@@ -52,7 +52,7 @@ ANALYSES = (
         aim='We compared the correlation of each pair of metrics, {correlation}, on outputs in the range "{range}" '
         "with that on all [peyrard2019studying], and the drop with the drop that a normal model expects "
         "from the narrower range.",
-        say="findings_tests.range_drop",
+        say="narrative.findings_tests.range_drop",
         core=PAIR,
     ),
 )

@@ -27,7 +27,7 @@ ANALYSES = (
         tests={"": TestName("jackknife tests", one="a jackknife test")},
         aim="We compared how often each judge chose as people did with how often people chose as each other, by the "
         "share of pairs and by Cohen's kappa [cohen1960coefficient], leaving out one prompt at a time.",
-        say="findings_preferences.preference_agreement",
+        say="narrative.findings_preferences.preference_agreement",
         core=("rater",),
     ),
     Analysis(
@@ -50,7 +50,7 @@ ANALYSES = (
         },
         aim="We tested whether each judge prefers the output that is shown first, by the pairs whose choice changes "
         "with the order [zheng2023judging], with intervals for a difference of two shares [bonett2012adjusted].",
-        say="findings_preferences.position_bias",
+        say="narrative.findings_preferences.position_bias",
         core=("rater",),
     ),
     Analysis(
@@ -70,7 +70,7 @@ ANALYSES = (
         tests={"": TestName("jackknife tests", one="a jackknife test")},
         aim="We tested whether each judge prefers outputs by {given} more than people do on the same pairs "
         "[zheng2023judging, dubois2024length], leaving out one prompt at a time.",
-        say="findings_preferences.preference_bias",
+        say="narrative.findings_preferences.preference_bias",
         core=("rater", "covariate"),
     ),
     Analysis(
@@ -94,7 +94,7 @@ ANALYSES = (
         aim="We ranked the systems by Bradley and Terry's model [bradley1952rank] with ties [davidson1970extending], "
         "leaving out one prompt at a time; people's choices were corrected by a judge's by prediction-powered "
         "inference [angelopoulos2023ppi] where both are named.",
-        say="findings_preferences.rank_systems",
+        say="narrative.findings_preferences.rank_systems",
         core=("rater", "system", "other_system"),
     ),
 )

@@ -33,7 +33,7 @@ ANALYSES = (
         others=ESTIMATED,
         aim="We measured the agreement of the raters by Krippendorff's alpha for {measurement} ratings "
         "[krippendorff2011computing].",
-        say="findings.agreement",
+        say="narrative.findings.agreement",
         core=(),
     ),
     Analysis(
@@ -50,7 +50,7 @@ ANALYSES = (
             "human_ceiling_of_classes": "We measured how well each rater, and each metric, agrees with each other "
             "rater, {correlation}, and averaged over pairs of raters."
         },
-        say="findings.human_ceiling",
+        say="narrative.findings.human_ceiling",
         core=("metric", "rater"),
     ),
     Analysis(
@@ -63,7 +63,7 @@ ANALYSES = (
         beside=("advantage_probability",),
         aim="We applied the alternative annotator test with a margin of {margin}: a judge may replace a rater "
         "where it wins against half of the raters or more [calderon2025alternative].",
-        say="findings_tests.alt_test",
+        say="narrative.findings_tests.alt_test",
         core=("metric", "rater"),
     ),
     Analysis(
@@ -75,7 +75,7 @@ ANALYSES = (
         pictures=("confusion",),
         own={"share": Variable("share of the outputs with this human label")},
         aim="We counted which labels each metric gives, by the labels that {gold} gives.",
-        say="findings.confusion",
+        say="narrative.findings.confusion",
         core=("metric", "human_label", "judge_label"),
     ),
     Analysis(
@@ -103,7 +103,7 @@ ANALYSES = (
         aim="We compared two versions of each metric on the same outputs. We tested whether the agreement with {gold}, "
         "{correlation}, changed by less than {margin} [schuirmann1987comparison], and whether the shifts of the "
         "systems' means differ (Hotelling's T²).",
-        say="findings_drift.drift",
+        say="narrative.findings_drift.drift",
         core=("metric", "system"),
     ),
     Analysis(
@@ -135,8 +135,8 @@ ANALYSES = (
         aim="We ran each metric {runs} times and estimated the reliability of the mean of several runs, the "
         "generalizability coefficient [brennan2001generalizability], from variance components by Henderson's method I "
         "[searle1992variance].",
-        say="findings_judges.repeatability",
-        closing="findings_judges.repeatability_closing",
+        say="narrative.findings_judges.repeatability",
+        closing="narrative.findings_judges.repeatability_closing",
         core=("metric", "n_runs", "effect"),
     ),
     Analysis(
@@ -164,7 +164,7 @@ ANALYSES = (
         aim="We tested by permutation within inputs, and of inputs, whether missing scores depend on the system "
         "[cochran1950comparison] and on {gold}, and bounded the means and the pairwise accuracy that the missing "
         "scores allow [manski2003partial].",
-        say="findings_judges.missingness",
+        say="narrative.findings_judges.missingness",
         core=("metric", "system", "test", "human_quarter"),
     ),
     Question("calibrate", GROUP),

@@ -15,7 +15,7 @@ ANALYSES = (
             *("average_rank", "rank", "cluster", "correlation", "task_rank", "task_cluster", "weight"),
             *("baseline", "baseline_constant", "difference", "pvalue", "task_difference", "samples"),
         ),
-        dims=(*PAIRS, "task", "resample"),
+        dims=(*PAIRS, "task", "pair", "resample"),
         pictures=("tasks",),
         own={"difference": _DIFFERENCE},
         further=False,
@@ -25,7 +25,7 @@ ANALYSES = (
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their average score over {n_tasks}, in clusters: a new cluster begins where"
         " some metric of the one before is significantly better [freitag2023results].",
-        say="findings_tests.rank_tasks",
+        say="narrative.findings_tests.rank_tasks",
         core=("metric", "other_metric", "task"),
     ),
     Analysis(
@@ -41,8 +41,8 @@ ANALYSES = (
         beside=("cluster",),
         aim="We ranked the metrics by their average score over the tasks of each {task_label}, in clusters: a new"
         " cluster begins where some metric of the one before is significantly better [freitag2023results].",
-        say="findings_tests.ranks_by",
-        closing="findings_tests.ranks_closing",
+        say="narrative.findings_tests.ranks_by",
+        closing="narrative.findings_tests.ranks_closing",
         core=("metric", "other_metric"),
     ),
     Analysis(
@@ -55,7 +55,7 @@ ANALYSES = (
         beside=("rank", "rank_low", "rank_high"),
         aim="We drew the tasks with replacement{in_strata}, {n_resamples} times, and counted how often each metric has "
         "the best average score [efron1993introduction].",
-        say="findings_tests.rank_stability",
+        say="narrative.findings_tests.rank_stability",
     ),
     Analysis(
         "simulate",
@@ -68,7 +68,7 @@ ANALYSES = (
             "simulate_like": "We simulated scores like {like}, from their own effects of systems, inputs and "
             "cells, with the covariances of these by Henderson's method I [searle1992variance]."
         },
-        say="findings.simulate",
+        say="narrative.findings.simulate",
         core=("metric", "level", "coefficient"),
     ),
     Analysis(
@@ -81,7 +81,7 @@ ANALYSES = (
         further=False,
         aim="We measured how often {confidence} % confidence intervals cover the true correlation, {correlation}, in "
         "{n_trials} simulated trials [deutsch2021statistical].",
-        say="findings_tests.coverage",
+        say="narrative.findings_tests.coverage",
         core=("interval", "metric"),
     ),
     Analysis(
@@ -94,7 +94,7 @@ ANALYSES = (
         further=False,
         aim="We measured how often tests find a difference of correlations with {gold}, {correlation}, in "
         "{n_trials} simulated trials at a significance level of {alpha} [deutsch2021statistical].",
-        say="findings_tests.power",
+        say="narrative.findings_tests.power",
         core=("test", "noise", "metric", "other_metric"),
     ),
     Analysis(
@@ -134,7 +134,7 @@ ANALYSES = (
             "plan_of_costs": "We planned the numbers of inputs and ratings, by their costs, from the variance "
             "components and the jackknife's variance in a pilot [searle1992variance, efron1981jackknife]{sought}.",
         },
-        say="findings_plans.plan",
+        say="narrative.findings_plans.plan",
         core=(*PAIR, "difference", "n_systems", "n_inputs", "n_raters", "n_judged", "budget"),
     ),
 )

@@ -27,8 +27,8 @@ ANALYSES = (
         random=("input",),
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
         aim="We tested {whether} differ{helped} [rankel2011ranking].",
-        say="findings_tests.compare_systems",
-        closing="findings_tests.uncorrected",
+        say="narrative.findings_tests.compare_systems",
+        closing="narrative.findings_tests.uncorrected",
         core=("metric", "system", "other_system"),
     ),
     Analysis(
@@ -52,7 +52,7 @@ ANALYSES = (
         aim="We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
         "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
         "[angelopoulos2023ppi, chaganty2018price].",
-        say="findings.system_means",
+        say="narrative.findings.system_means",
         core=("metric", "system"),
     ),
     Analysis(
@@ -67,8 +67,8 @@ ANALYSES = (
         aim="We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
         "paired bootstrap resamples of inputs, with a win in {confidence} % of them "
         "[koehn2004statistical, bhandari2020reevaluating].",
-        say="findings_tests.discriminative_agreement",
-        best="findings_tests.most_agreeing",
+        say="narrative.findings_tests.discriminative_agreement",
+        best="narrative.findings_tests.most_agreeing",
     ),
     Analysis(
         "input_effect",
@@ -80,7 +80,7 @@ ANALYSES = (
         random=("system",),
         aim="We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
         "[rankel2011ranking, hochberg1982graphical].",
-        say="findings.input_effect",
+        say="narrative.findings.input_effect",
         core=("metric", "input"),
     ),
     Question("sample_inputs", GROUP),
@@ -104,8 +104,8 @@ ANALYSES = (
         "and in single cells, by Henderson's method I [searle1992variance], with jackknife standard errors over "
         "systems and inputs [efron1981jackknife]. The reliability of system means is the generalizability coefficient "
         "[brennan2001generalizability].",
-        say="findings_plans.variance_components",
-        closing="findings_plans.components_closing",
+        say="narrative.findings_plans.variance_components",
+        closing="narrative.findings_plans.components_closing",
         core=(*PAIR, "effect", "n_inputs", "n_raters"),
     ),
 )

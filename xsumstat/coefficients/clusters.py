@@ -10,7 +10,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, leave_one_out, table
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 # The cluster of each system and of each input, numbered from 0.
 Clusters = tuple[IntArray, IntArray]

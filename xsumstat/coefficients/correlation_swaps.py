@@ -1,7 +1,4 @@
-"""Pairs of metrics prepared for permutation: their difference when scores are swapped.
-
-X and Y are standardised over the cells that both and the gold have; only these cells count.
-"""
+"""Pairs of metrics, standardised over the cells that both and the gold have: their difference with swapped scores."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlations
 from xsumstat.coefficients.rank_swaps import Pooled, pooled_values
 from xsumstat.coefficients.record import Differences, MakeSwapped, Measure
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import swap_means as swap_mean_kernels
 from xsumstat.kernels import swaps as swap_kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 
 def swapped(

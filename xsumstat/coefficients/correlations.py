@@ -12,11 +12,11 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.coefficients.sorted_ranks import Sorted
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bootstrap as bootstrap_kernels
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
 from xsumstat.kernels import ties as tie_kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Rows of counts are padded with zeros to whole vector registers, so that loops over them have no rest.
 _LANE_COLUMNS = 64

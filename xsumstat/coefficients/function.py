@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient, Differences, Estimator, Measure
+from xsumstat.core import validate
+from xsumstat.core.types import Bits, BoolArray, CorrelationFunction, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as kernels
-from xsumstat.types import Bits, BoolArray, CorrelationFunction, FloatArray, IntArray, Pair
 
 
 def coefficient(function: CorrelationFunction) -> Coefficient:
@@ -48,7 +48,7 @@ def _warn_of_scale(x: FloatArray, standardised: FloatArray, z: FloatArray, measu
     plain, other = (measure.estimator(each, z).value() for each in (x, standardised))
     if not abs(plain - other) > 1e-3 * max(1.0, abs(plain), abs(other)):
         return False
-    _validate.warn_once(
+    validate.warn_once(
         f"coefficient {measure.coefficient.name!r} depends on the scale of scores"
         f": it is {plain:.4g} for the scores of one metric and {other:.4g} for the same scores standardised. The test "
         "swaps standardised scores; use boot_test or ci(other=...) to leave scores as they are",

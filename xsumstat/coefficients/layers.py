@@ -8,7 +8,7 @@ import numpy as np
 
 from xsumstat.coefficients.arrays import exponent, made_equal
 from xsumstat.coefficients.record import Estimator, Measure
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 AGGREGATES = ("mean", "max")
 

@@ -1,8 +1,6 @@
-"""Kendall's coefficients of many pairs of metrics in large groups, sharing the work for each metric.
-
-Each member has a bit for each other one, 1 where that one is lower: 64 pairs are compared at a time. In very large
-groups the pairs share how each metric sorts them.
-"""
+"""Kendall's coefficients of many pairs of metrics in large groups, sharing the work for each metric."""
+# Each member has a bit for each other one, 1 where that one is lower: 64 pairs are compared at a time. In very large
+# groups the pairs share how each metric sorts them.
 
 from __future__ import annotations
 
@@ -14,9 +12,9 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import correlation as kernels
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 # Beyond so many members counting while sorting is faster, and so many bytes are made of the metrics of a group.

@@ -10,7 +10,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Differences, Estimator, Measure
-from xsumstat.types import BoolArray, FloatArray, IntArray, Pair
+from xsumstat.core.types import BoolArray, FloatArray, IntArray, Pair
 
 Made = TypeVar("Made")
 
@@ -55,10 +55,7 @@ class _Drawn:
 
 
 def drawn(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> list[Differences]:
-    """Prepare pairs of `scores` (metrics, systems, inputs) to be drawn together with gold `z`.
-
-    A pair is compared on common cells; with ``missing="available"`` (system means) each metric keeps all its cells.
-    """
+    """Pairs of `scores` (metrics, systems, inputs) with gold `z`, drawn together on common cells unless "available"."""
     return [_Drawn(pairs, *estimators(scores, z, pairs, measure))]
 
 

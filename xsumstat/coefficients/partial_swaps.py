@@ -10,9 +10,9 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_swaps, correlations, partial
 from xsumstat.coefficients.rank_swaps import Pooled, pooled_values
 from xsumstat.coefficients.record import Differences, Measure
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import partial as partial_kernels
 from xsumstat.kernels import swap_means as swap_mean_kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 
 def swapped(
@@ -73,19 +73,14 @@ def _groups_test(
 
 @dataclass(frozen=True)
 class _Means:
-    """One pair at system level.
-
-    `added` (2, systems, inputs): what each cell adds to its system's mean by the second metric beyond the first.
-    `of_metrics` (2, systems) and `of_fixed` (1 + covariates, systems): means, and the sizes that rounding is relative
-    to.
-    """
+    """One pair at system level."""
 
     pairs: tuple[Pair, ...]
     kind: int
-    added: FloatArray
+    added: FloatArray  # (2, systems, inputs), what each cell adds by the second metric beyond the first
     systems: IntArray
-    of_metrics: tuple[FloatArray, FloatArray]
-    of_fixed: tuple[FloatArray, FloatArray]
+    of_metrics: tuple[FloatArray, FloatArray]  # (2, systems), means and the sizes that rounding is relative to
+    of_fixed: tuple[FloatArray, FloatArray]  # (1 + covariates, systems), likewise
 
     @property
     def cost(self) -> float:

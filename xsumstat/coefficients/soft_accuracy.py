@@ -10,8 +10,8 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.rank_swaps import Pooled
 from xsumstat.coefficients.record import Differences, Estimator, Measure
+from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import soft_accuracy as kernels
-from xsumstat.types import Bits, BoolArray, FloatArray, IntArray, Pair
 
 # So many resamples are summed side by side, fewer where sums of all pairs would be more than so many.
 _LANES, _SUMS = 128, 2**19

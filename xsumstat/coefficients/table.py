@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate
 from xsumstat.coefficients import (
     chance,
     correlation_parts,
@@ -28,8 +27,9 @@ from xsumstat.coefficients import (
 )
 from xsumstat.coefficients import partial as partials
 from xsumstat.coefficients.record import Coefficient, LeaveOneOut, MakeEstimator, MakeSwapped, Partial
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.kernels import correlation as kernels
-from xsumstat.types import CorrelationFunction, FloatArray
 
 
 def _same(r: Any) -> Any:
@@ -321,5 +321,5 @@ OF_POPULATIONS = tuple(record.name for record in _ROWS if record.normal_value is
 def get(coefficient: str | CorrelationFunction) -> Coefficient:
     """The record of a coefficient given by name or as a function of two 1-D arrays."""
     asked = ALIASES.get(coefficient, coefficient) if isinstance(coefficient, str) else coefficient
-    value = _validate.coefficient_function(asked, COEFFICIENTS)
+    value = validate.coefficient_function(asked, COEFFICIENTS)
     return COEFFICIENTS[value] if isinstance(value, str) else function.coefficient(value)

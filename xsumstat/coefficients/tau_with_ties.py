@@ -10,7 +10,7 @@ import numpy as np
 from xsumstat.coefficients import arrays, tie_swaps, ties
 from xsumstat.coefficients.rank_swaps import Ranks
 from xsumstat.coefficients.record import Differences, Estimator, Measure
-from xsumstat.types import Bits, FloatArray, IntArray, Pair
+from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,4 @@
-"""Agreement on one scale: the same class, or the same number; formulas of sums over the cells of a group.
-
-Sums of classes and of grades are whole numbers, and exact. Sources: Cohen (1960), Educational and Psychological
-Measurement 20; Lin (1989), Biometrics 45; McGraw & Wong (1996), Psychological Methods 1; Gorodkin (2004), Computational
-Biology and Chemistry 28 ("mcc" of many classes).
-"""
+"""Agreement on one scale: the same class, or the same number; sums of classes and grades are exact whole numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +12,9 @@ import numpy as np
 from xsumstat.coefficients import arrays, correlation_parts, correlations, leave_one_out
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, Share
 from xsumstat.coefficients.record import Coefficient, Differences, Estimator, LeaveOneOut, Measure
+from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.kernels import values as kernels
-from xsumstat.types import Bits, FloatArray, IntArray, Pair
 
 # From sums (numbers, ...) to the coefficient; the first number is that of cells.
 Formula = Callable[[FloatArray], FloatArray]

@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.inference.calibration import LEAST_APART, Calibration
 
 # The coordinate of metric that says how a metric was calibrated ("" where it was not), the attr that holds the details,
@@ -41,7 +41,7 @@ def refuse(score: xr.DataArray, what: str = "an answer that takes them as fixed"
     """Raise if metrics hold calibrated scores, which would change in each resample."""
     if found := labels(score):
         raise ValueError(
-            f"{_validate.listing(found)} holds calibrated scores, which would differ with other ratings: {what} is too "
+            f"{validate.listing(found)} holds calibrated scores, which would differ with other ratings: {what} is too "
             f"sure of them. {_WAY_OUT}"
         )
 

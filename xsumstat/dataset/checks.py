@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.caveats import UnusableGoldError
+from xsumstat.core import validate
+from xsumstat.core.caveats import UnusableGoldError
+from xsumstat.core.types import BoolArray
 from xsumstat.dataset import facts
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
-from xsumstat.types import BoolArray
 
 # At input level two systems must differ on so many inputs.
 _FEW_INPUTS = 20
@@ -39,7 +39,7 @@ def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
                 f'assign_coords({dim}=["/".join(map(str, each)) for each in ds.indexes[{dim!r}]]) makes them; the '
                 "levels stay coordinates"
             )
-        _validate.unique(f"dim {dim!r} of {name}", labels)
+        validate.unique(f"dim {dim!r} of {name}", labels)
         if isinstance(labels.dtype, pd.CategoricalDtype):
             values = values.assign_coords({dim: np.array(labels.tolist(), dtype=object)})
     return values
@@ -51,7 +51,7 @@ def check_numbers(values: xr.DataArray, name: str) -> None:
         first = zip(values.dims, infinite[0], strict=True)
         place = {str(dim): values.indexes[dim].tolist()[at] for dim, at in first if dim in values.indexes}
         raise ValueError(
-            f"{name} has {_validate.counted(len(infinite), 'infinite value')}, the first at {place}; a missing "
+            f"{name} has {validate.counted(len(infinite), 'infinite value')}, the first at {place}; a missing "
             f"score is NaN"
         )
 
@@ -95,7 +95,7 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
         ways = {1: "", 2: "; level='global' compares single outputs"}
         way = ways.get(systems, "; level='input' compares systems within inputs") if level == "system" else ""
-        _validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
+        validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
 
 
 def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
@@ -107,8 +107,8 @@ def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
     least = int((apart[0] & apart[1]).sum("input").min())
     few = least < _FEW_INPUTS
     if few:
-        _validate.warn(
-            f"the two systems differ by a metric and by the gold on only {_validate.counted(least, 'input')}: with "
+        validate.warn(
+            f"the two systems differ by a metric and by the gold on only {validate.counted(least, 'input')}: with "
             f"fewer than "
             f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
             "few_inputs",
@@ -191,7 +191,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
         return
     for each in (systems, inputs):
         if lost := _labels_where_not(each):
-            _validate.warn(
+            validate.warn(
                 empty(each.dims[0], lost, "both gold and a score"),
                 "labels_without_cells",
                 dim=each.dims[0],
@@ -201,8 +201,8 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
     return (
-        f"left out {_validate.counted(len(labels), str(dim))} without an output that has {both}: "
-        f"{_validate.listing(labels)}"
+        f"left out {validate.counted(len(labels), str(dim))} without an output that has {both}: "
+        f"{validate.listing(labels)}"
     )
 
 
@@ -218,7 +218,7 @@ def check_finite(spread: Fact, name: str) -> None:
     if np.isinf(spread.values).any():
         infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
-        whose = f" of {_validate.named('metric', labels)}" if labels else ""
+        whose = f" of {validate.named('metric', labels)}" if labels else ""
         raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
 
 
@@ -257,7 +257,7 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
     if bool(whole.any()):
         labels = whole.metric.values[whole.values]
         raise ValueError(
-            f"no score at all for {_validate.named('metric', labels.tolist())}: every value is NaN; "
+            f"no score at all for {validate.named('metric', labels.tolist())}: every value is NaN; "
             "leave them out with ds.drop_sel(metric=[...])"
         )
     warn_where(empty, "no score for metric", "no_score")
@@ -299,19 +299,19 @@ def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], s
     texts = [f"{name} ({count} of {size})" for name, count in zip(names, counts, strict=True) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
-        _validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)
+        validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)
 
 
 def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", **fields: Any) -> None:
     if not condition.values.any():
         return
     if condition.ndim == 0:
-        _validate.warn(message, code, **fields)
+        validate.warn(message, code, **fields)
         return
     names = [labels_of(condition, dim) for dim in condition.dims]
     places = np.argwhere(condition.values)
     texts = ["/".join(labels[at] for labels, at in zip(names, place, strict=True)) for place in places]
-    _validate.warn(f"{message} {_validate.listing(texts)}", code, **fields)
+    validate.warn(f"{message} {validate.listing(texts)}", code, **fields)
 
 
 def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, message: str) -> None:
@@ -333,7 +333,7 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
         return
     shown = ", ".join(list(pairs)[:_NAMED]) + (f", … ({len(pairs)} in all)" if len(pairs) > _NAMED else "")
     ranks = "" if coefficient == "kendall" else "; coefficient='kendall' depends less on one system"
-    _validate.warn_once(
+    validate.warn_once(
         f"the interval rests on one system, without which the correlation moves more than {far:g} times as far as "
         f"without another, for {shown}: look at its scores{ranks}; or leave it out",
         "rests_on_one_system",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import checks, facts
 from xsumstat.dataset.value_checks import Checks
 
@@ -20,15 +20,12 @@ _MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("inpu
 
 @dataclass(frozen=True)
 class Covariate:
-    """A covariate (system, input, or both), NaN where missing; `is_group` for 0/1 membership.
-
-    `source` is a metric's label, or the name of a variable or array.
-    """
+    """A covariate (system, input, or both), NaN where missing."""
 
     name: str
     values: xr.DataArray
-    source: Hashable
-    is_group: bool = False
+    source: Hashable  # a metric's label, or the name of a variable or array
+    is_group: bool = False  # 0/1 membership
 
 
 def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate]]:
@@ -37,7 +34,7 @@ def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate
     if not listed:
         raise ValueError("given names nothing; leave it out, or name a covariate")
     found = [_columns(*_named(ds, score, each)) for each in listed]
-    _validate.unique("given", [several[0].source for several in found])
+    validate.unique("given", [several[0].source for several in found])
     return found
 
 
@@ -58,10 +55,10 @@ def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArra
         return score.sel(metric=given), given
     if isinstance(given, str) and given in variables:
         return ds[given], given
-    hint = _validate.suggestion(given, [*labels, *variables])
+    hint = validate.suggestion(given, [*labels, *variables])
     raise ValueError(
-        f"unknown given={given!r}{hint} metrics: {_validate.listing(labels, 30)}; coordinates and variables of systems "
-        f"and inputs: {_validate.listing(variables) or 'none'}"
+        f"unknown given={given!r}{hint} metrics: {validate.listing(labels, 30)}; coordinates and variables of systems "
+        f"and inputs: {validate.listing(variables) or 'none'}"
     )
 
 
@@ -103,7 +100,7 @@ def _words(values: xr.DataArray, source: Hashable) -> list[Covariate]:
     texts = np.where(missing.values, "", values.values.astype(str))
     groups = sorted(set(texts[~missing.values].tolist()))
     if len(groups) < 2:
-        raise ValueError(f"given {source!r} is constant: {_validate.listing(groups) or 'it has no value'}")
+        raise ValueError(f"given {source!r} is constant: {validate.listing(groups) or 'it has no value'}")
     return [
         Covariate(f"{source}={group}", values.copy(data=(texts == group).astype(float)).where(~missing), source, True)
         for group in groups
@@ -124,7 +121,7 @@ def check_level(found: Sequence[Covariate], level: str) -> None:
         members = _MEMBERS[level]
         if not varies(each, level):
             raise ValueError(
-                f"given={each.source!r} has only the dims {_validate.listing(each.values.dims)}, and does not vary "
+                f"given={each.source!r} has only the dims {validate.listing(each.values.dims)}, and does not vary "
                 f"among the {members[0]}s that are correlated at level={level!r}"
             )
 
@@ -167,6 +164,6 @@ def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name:
         what = "has no value" if np.isnan(float(spread)) else "is constant"
         raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
     if int(lost):
-        _validate.warn(
+        validate.warn(
             f"cells left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
         )

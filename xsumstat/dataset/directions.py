@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import facts
 
 NAME = "higher_is_better"
@@ -53,7 +53,7 @@ def as_bool(better: xr.DataArray) -> xr.DataArray:
     value = better.values.ravel().tolist()[wrong[0]]
     labels = list(better.indexes["metric"]) if "metric" in better.indexes else list(range(better.size))
     there = [labels[at] for at in wrong] if better.dims == ("metric",) else []
-    of = f" for {_validate.listing(there)}" if there else ""
+    of = f" for {validate.listing(there)}" if there else ""
     raise ValueError(
         f"higher_is_better must be True or False for each metric, got {value!r}{of}{_why(value, there, labels)}"
     )
@@ -89,7 +89,7 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
     metrics = ds.indexes["metric"]
     labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
     for label in labels:
-        _validate.known(f"metric in {argument}", label, list(metrics), "metrics")
+        validate.known(f"metric in {argument}", label, list(metrics), "metrics")
     before = as_bool(ds.coords[NAME]).values if NAME in ds.coords else True
     return ds.assign_coords({NAME: ("metric", before & ~metrics.isin(labels))})
 
@@ -113,7 +113,7 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     labels = score["metric"].values[places].tolist()
     texts = [f"{label!r} ({found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
-    _validate.warn(
+    validate.warn(
         f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the gold "
         f"{name!r}: where lower is better, declare it by "
         f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
@@ -138,9 +138,9 @@ def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
         if (label := f"{SENTINEL}: {dim}") in score.indexes["metric"] and (made_for in levels) != (level in levels)
     ]
     if wrong:
-        _validate.warn(
+        validate.warn(
             f"sentinels that were made for level={made_for!r} mean nothing at level={level!r}: "
-            f"{_validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})",
+            f"{validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})",
             "sentinels_level",
         )
 

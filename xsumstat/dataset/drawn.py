@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset.value_checks import Checks
-from xsumstat.types import BoolArray, FloatArray
 
 PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
 COORDS = (PROBABILITY, DRAWN, STRATUM)
@@ -64,7 +64,7 @@ def _described(ds: xr.Dataset) -> Draw | None:
     lacking = [name for name in COORDS if name not in there]
     if lacking:
         raise ValueError(
-            f"the Dataset has the coordinate {there[0]!r} and lacks {_validate.listing(lacking)}, so its draw is not "
+            f"the Dataset has the coordinate {there[0]!r} and lacks {validate.listing(lacking)}, so its draw is not "
             f"known; use the Dataset of sample_inputs(), or drop the draw: ds.drop_vars({there})"
         )
     for name in COORDS:
@@ -74,7 +74,7 @@ def _described(ds: xr.Dataset) -> Draw | None:
     strata = ds[STRATUM].values
     if pd.isna(strata).any():
         raise ValueError(
-            f"the coordinate {STRATUM!r} is missing for {_validate.counted(int(pd.isna(strata).sum()), 'input')}"
+            f"the coordinate {STRATUM!r} is missing for {validate.counted(int(pd.isna(strata).sum()), 'input')}"
         )
     draw = Draw(probability, np.asarray(ds[DRAWN].values).astype(bool), [str(each) for each in strata])
     _check(draw, list(ds.indexes["input"]) if "input" in ds.indexes else list(range(ds.sizes["input"])))
@@ -129,7 +129,7 @@ def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
     if not rated[draw.drawn].any() or (~draw.drawn).any() and rated[~draw.drawn].mean() > _MOST_UNDRAWN:
         return
     low, high = draw.probability[draw.drawn].min(), draw.probability[draw.drawn].max()
-    _validate.warn_once(
+    validate.warn_once(
         f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "
         "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
         'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), or draw with allocation="proportional"',

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
-from xsumstat.types import FloatArray
 
 # Values that differ by no more than this share of the larger are equal but for rounding.
 _NEAR = 1e-12
@@ -118,7 +118,7 @@ def _warn(
     if not texts:
         return
     more = f"; … ({len(texts)} in all)" if len(texts) > 8 else ""
-    _validate.warn(
+    validate.warn(
         f"metrics that equal human scores: {'; '.join(texts[:8])}{more}. Their agreement says nothing about a "
         "metric: leave them out, or mark them as human in the coordinate kind(metric)",
         "leakage",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.core.types import Pair
 from xsumstat.dataset import checks, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.facts import Fact
-from xsumstat.types import Pair
 
 DIMS = ("metric", "other_metric")
 

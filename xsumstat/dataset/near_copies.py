@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
-from xsumstat.types import BoolArray, FloatArray
 
 # How far the scores of near-copies correlate, beyond the means of systems and inputs.
 NEAR = 0.95
@@ -30,7 +30,7 @@ def check(scores: Scores, dims: Sequence[str], clusters: Sequence[str] = ()) -> 
         return
     labels = checks.labels_of(scores.score, "system")
     near = value_checks.by_metric(_of_used, [scores.score], scores.used)
-    scores.later.make(_warn, near, labels, scores.used, _validate.takes("cluster"))
+    scores.later.make(_warn, near, labels, scores.used, validate.takes("cluster"))
 
 
 def _of_used(scores: Sequence[xr.DataArray], used: Sequence[xr.DataArray] | None) -> Fact:
@@ -78,10 +78,10 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
     groups = _groups((2 * bits.sum(axis=0) > len(bits)).reshape(size, size))
     if not groups:
         return
-    shown = "; ".join(_validate.listing([labels[at] for at in group]) for group in groups[:_NAMED])
+    shown = "; ".join(validate.listing([labels[at] for at in group]) for group in groups[:_NAMED])
     more = f"; … ({len(groups)} groups in all)" if len(groups) > _NAMED else ""
     families = ", or name families in a coordinate of systems and pass cluster='family'" if has_cluster else ""
-    _validate.warn_once(
+    validate.warn_once(
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
         f"each copy counts as a separate system; keep one of each{families}",
         "near_copies",

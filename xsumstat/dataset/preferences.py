@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
-from xsumstat.types import BoolArray, FloatArray, IntArray
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 NAME = "preference"
 DIMS = ("prompt", "pair", "order", "rater")
@@ -26,19 +26,15 @@ def is_preferences(ds: Any) -> bool:
 
 @dataclass(frozen=True)
 class Choices:
-    """Preferences as arrays.
+    """Preferences as arrays."""
 
-    `values` (prompts, pairs, orders, raters): 1 left, -1 right, 0 tie, NaN none. `left` and `right` (pairs,) are places
-    among `systems`; `human` (raters,); `clusters` (prompts,) by the coordinate `cluster`, empty without one.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (prompts, pairs, orders, raters): 1 left, −1 right, 0 tie, NaN none
     systems: tuple[Any, ...]
-    left: IntArray
+    left: IntArray  # (pairs,), places among `systems`, as `right`
     right: IntArray
     raters: tuple[Any, ...]
-    human: BoolArray
-    clusters: IntArray
+    human: BoolArray  # (raters,)
+    clusters: IntArray  # (prompts,), by the coordinate `cluster`; empty without one
     cluster: str = ""
 
     @property
@@ -67,10 +63,10 @@ class Choices:
         known = [self.raters[at] for at in places]
         if rater is None:
             return places
-        asked = _validate.listed(rater)
+        asked = validate.listed(rater)
         for label in asked:
-            _validate.known("rater", label, known, what)
-        _validate.unique("rater", asked)
+            validate.known("rater", label, known, what)
+        validate.unique("rater", asked)
         return [places[known.index(label)] for label in asked]
 
     def needs_people(self, question: str) -> None:
@@ -84,7 +80,7 @@ class Choices:
         if self.human.all():
             raise ValueError(
                 f"{question} compares judges with humans, and no rater has the kind 'judge'; "
-                f"raters: {_validate.listing(self.raters)}"
+                f"raters: {validate.listing(self.raters)}"
             )
 
 
@@ -101,7 +97,7 @@ def checked(ds: Any, cluster: str | None = None) -> Choices:
             values = values.expand_dims(dim)
     lacking = [dim for dim in DIMS if dim not in values.dims]
     if lacking:
-        raise ValueError(f"{NAME} must have the dims {_validate.listing(DIMS)}; {lacking[0]!r} is missing")
+        raise ValueError(f"{NAME} must have the dims {validate.listing(DIMS)}; {lacking[0]!r} is missing")
     further = [str(dim) for dim in values.dims if dim not in DIMS]
     if further:
         raise ValueError(f"{NAME} has the further dim {further[0]!r}: choose a label of it, ds.isel({further[0]}=0)")
@@ -134,7 +130,7 @@ def _check_labels(values: xr.DataArray, dim: str) -> None:
         raise ValueError(f"{NAME} has no labels along {dim!r}: ds.assign_coords({dim}=[...]) gives some")
     if isinstance(index, pd.MultiIndex):
         raise ValueError(f"{NAME} has a MultiIndex along {dim!r}; ds.reset_index({dim!r}).assign_coords({dim}=[...])")
-    _validate.unique(dim, index)
+    validate.unique(dim, index)
 
 
 def _check_values(values: FloatArray) -> None:
@@ -162,7 +158,7 @@ def _human(values: xr.DataArray) -> BoolArray:
         return np.zeros(values.sizes["rater"], dtype=bool)
     kinds = np.ravel(coord.values).tolist()
     for each in kinds:
-        _validate.known("kind", each, (HUMAN, JUDGE), "kinds")
+        validate.known("kind", each, (HUMAN, JUDGE), "kinds")
     return np.array([each == HUMAN for each in kinds], dtype=bool)
 
 
@@ -173,14 +169,14 @@ def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
     fitting = [str(name) for name, coord in values.coords.items() if coord.dims == ("prompt",) and name != "prompt"]
     if cluster not in fitting:
         raise ValueError(
-            f"cluster must be a coordinate that describes each prompt, got {_validate.given(cluster)}"
-            f"{_validate.suggestion(cluster, fitting) if isinstance(cluster, str) else ';'} there are: "
-            f"{_validate.listing(fitting) or 'none'}"
+            f"cluster must be a coordinate that describes each prompt, got {validate.given(cluster)}"
+            f"{validate.suggestion(cluster, fitting) if isinstance(cluster, str) else ';'} there are: "
+            f"{validate.listing(fitting) or 'none'}"
         )
     labels = values[cluster].values
     if pd.isna(labels).any():
         raise ValueError(
-            f"cluster={cluster!r}: {_validate.counted(int(pd.isna(labels).sum()), 'prompt')} without {cluster}; "
+            f"cluster={cluster!r}: {validate.counted(int(pd.isna(labels).sum()), 'prompt')} without {cluster}; "
             f"each prompt needs one"
         )
     codes, _ = pd.factorize(labels)

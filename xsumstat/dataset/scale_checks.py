@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 from xsumstat.dataset.value_checks import by_metric, of_values
 from xsumstat.inference.jackknife import FEW_OF_A_CLASS
-from xsumstat.types import FloatArray
 
 # With more different values there are no classes.
 MOST_CLASSES = 50
@@ -74,7 +74,7 @@ def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
 
 def check_positive(record: Coefficient, positive: Any) -> None:
     if positive is not None and record.scale not in ("classes", "two"):
-        some = _validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
+        some = validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
         raise ValueError(f"positive needs a coefficient of classes, {some}; got coefficient={record.name!r}")
 
 
@@ -94,7 +94,7 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
         return np.arange(len(labels), dtype=float)
     whole = known == np.rint(known)
     if whole.any() and not whole.all():
-        _validate.warn(
+        validate.warn(
             f"{whose} has values between classes, as {known[~whole][0]:.3g}, which means of raters have: each counts "
             "as a class of its own; ds.meta.majority_vote(...) or single raters have none",
             "other_scale",
@@ -144,7 +144,7 @@ def _given(positive: Any, known: FloatArray, whose: str, labels: Sequence[str]) 
                     f"positive={each!r} is a text, and the scores are numbers: to_scores(labels=[...]) codes texts and "
                     f"keeps them; {whose} has the values {_shown(known, labels)}"
                 )
-            _validate.known("positive", each, labels, "labels:")
+            validate.known("positive", each, labels, "labels:")
             found.append(float(list(labels).index(each)))
             continue
         if isinstance(each, bool | np.bool_):
@@ -188,7 +188,7 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
     raise ValueError(
         f"coefficient={record.name!r} compares classes, and people give {_shown(known, labels)} (gold {name!r}); "
-        f"other values, such as {found.values[odd][0]:g}, in {_validate.named('metric', names)}: {_CALIBRATE}"
+        f"other values, such as {found.values[odd][0]:g}, in {validate.named('metric', names)}: {_CALIBRATE}"
     )
 
 
@@ -229,7 +229,7 @@ def _warn_rare(found: Fact, record: Coefficient, name: str) -> None:
     few = (least < FEW_OF_A_CLASS) & (n > 0)
     if few.any():
         at = int(np.argmin(np.where(few, least, np.inf)))
-        _validate.warn(
+        validate.warn(
             f"gold {name!r} has only {least[at]} of {n[at]} outputs in the rarer class: {record.name} of so few is "
             f"uncertain, and intervals may be too narrow; rate more outputs, {FEW_OF_A_CLASS} or more of that class",
             "rare_class",

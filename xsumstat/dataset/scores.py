@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.catalogue import RESERVED
+from xsumstat.core import validate
 from xsumstat.dataset import checks, covariates, directions, drawn, facts, leakage
 from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 
 
-@_validate.public
+@validate.public
 def set_dims(
     ds: xr.Dataset, *, metric: str | None = None, system: str | None = None, input: str | None = None
 ) -> xr.Dataset:
@@ -45,11 +45,11 @@ def set_dims(
     given = {"metric": metric, "system": system, "input": input}
     renames: dict[Hashable, Hashable] = {}
     for new, old in given.items():
-        if old is None or _validate.column(new, old) == new:
+        if old is None or validate.column(new, old) == new:
             continue
         if old not in ds.dims:
-            hint = _validate.suggestion(old, [str(dim) for dim in ds.dims])
-            raise ValueError(f"{new}={old!r} is not a dim{hint} dims: {_validate.listing(ds.dims)}")
+            hint = validate.suggestion(old, [str(dim) for dim in ds.dims])
+            raise ValueError(f"{new}={old!r} is not a dim{hint} dims: {validate.listing(ds.dims)}")
         if new in ds.variables or new in ds.dims:
             raise ValueError(f"cannot rename {old!r} to {new!r}: the Dataset has a {new!r} already")
         renames[old] = new
@@ -58,22 +58,16 @@ def set_dims(
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores and gold: checked, turned to higher is better, and aligned.
+    """Scores and gold: checked, turned to higher is better, and aligned."""
 
-    `score` (..., metric, system, input) and `gold` (..., system, input) are float64; the gold is NaN where a covariate
-    is missing. `rows` and `columns` are places of the metrics asked for, and of their partners. `used` marks usable
-    systems and inputs of lazy scores (otherwise the rest is dropped); `dropped` has labels left out. `spreads` and
-    `later` serve checks of values.
-    """
-
-    score: xr.DataArray
-    gold: xr.DataArray
+    score: xr.DataArray  # (..., metric, system, input), float64
+    gold: xr.DataArray  # (..., system, input), NaN where a covariate is missing
     gold_name: str
-    dropped: Mapping[str, list[Hashable]]
-    rows: list[int]
-    columns: list[int]
-    used: tuple[xr.DataArray, xr.DataArray] | None
-    spreads: tuple[Any, Any]
+    dropped: Mapping[str, list[Hashable]]  # labels left out
+    rows: list[int]  # places of the metrics asked for
+    columns: list[int]  # of their partners
+    used: tuple[xr.DataArray, xr.DataArray] | None  # systems and inputs of lazy scores (otherwise the rest is dropped)
+    spreads: tuple[Any, Any]  # with `later` for checks of values
     later: Checks = field(default_factory=Checks)
     covariates: tuple[xr.DataArray, ...] = ()
     given: tuple[str, ...] = ()
@@ -120,13 +114,11 @@ def prepare(
     these_systems: bool | None = False,
     over: str | None = None,
 ) -> Scores:
-    """Check a Dataset, find and align its gold and metrics, and report what is left out.
-
-    Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
-    (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences the
-    warning of few systems (None: the number decides). Lazy scores stay lazy: labels are checked at once, values when
-    the result is computed.
-    """
+    """Check a Dataset, find and align its gold and metrics, and report what is left out."""
+    # Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
+    # (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences
+    # the warning of few systems (None: the number decides). Lazy scores stay lazy: values are checked when the result
+    # is computed.
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
     beside = _covariates(ds, score, given, own_labels, level=level, each_word=each_word)
@@ -193,7 +185,7 @@ def _usable(
     """Scores, gold and covariates without unusable systems and inputs; lazy ones whole, with masks."""
     if facts.is_lazy(score) or facts.is_lazy(gold):
         systems, inputs = (checks.labelled(each, score) for each in facts.usable(score, gold, missing))
-        with _validate.gathered():  # that they are few is said later, of those that are used
+        with validate.gathered():  # that they are few is said later, of those that are used
             checks.check_sizes(score, level)
         return score, gold, held, (systems, inputs)
     if held:
@@ -269,7 +261,7 @@ def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, f
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
     if not further and set(score.dims) - set(CORE):
-        raise ValueError(f"score has the dims {_validate.listing(score.dims)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each further one")
     later.tell()
     return score.compute()
 
@@ -287,7 +279,7 @@ def automatic(ds: xr.Dataset, metric: Any) -> Any:
 
 def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     if "score" not in ds.data_vars:
-        names = _validate.listing(ds.data_vars) or "none"
+        names = validate.listing(ds.data_vars) or "none"
         raise ValueError(f"the Dataset has no variable 'score' with the metrics' scores; variables: {names}")
     score = ds["score"]
     lacking = [dim for dim in CORE if dim not in score.dims]
@@ -299,7 +291,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
             else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
         )
         raise ValueError(
-            f"score must have {_validate.named('dim', lacking)}, got {_validate.listing(score.dims)}; {way_out}"
+            f"score must have {validate.named('dim', lacking)}, got {validate.listing(score.dims)}; {way_out}"
         )
     directions.check_place(ds)
     if "metric" not in score.coords:
@@ -329,7 +321,7 @@ def find_gold(
     ds: xr.Dataset, score: xr.DataArray, gold: Any, argument: str = "gold"
 ) -> tuple[xr.DataArray, str, list[Hashable]]:
     labels = list(score.indexes["metric"])
-    metrics = _validate.listing(labels, 30)
+    metrics = validate.listing(labels, 30)
     source = ""
     if gold is None:
         gold, source = ds.attrs.get("gold"), " (from ds.attrs['gold'])"
@@ -354,8 +346,8 @@ def find_gold(
     if is_variable:
         return checked(ds[gold], "gold"), gold, []
     variables = [str(name) for name in ds.data_vars if name != "score"]
-    more = f"; variables: {_validate.listing(variables)}" if variables else ""
-    hint = _validate.suggestion(gold, [*labels, *variables])
+    more = f"; variables: {validate.listing(variables)}" if variables else ""
+    hint = validate.suggestion(gold, [*labels, *variables])
     raise ValueError(f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}")
 
 
@@ -373,10 +365,10 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
         if requested and all(isinstance(label, bool) for label in requested):
             raise TypeError(f"{name} as a condition must be a DataArray over {dim!r}, as is ds.kind == 'automatic'")
     for label in requested:
-        _validate.known(name, label, labels, f"{dim}s")
-    _validate.unique(name, requested)
+        validate.known(name, label, labels, f"{dim}s")
+    validate.unique(name, requested)
     if not requested:
-        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {_validate.listing(labels, 30)}")
+        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
     return [labels.index(label) for label in requested]
 
 
@@ -394,7 +386,7 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
     better = scores.coords["higher_is_better"]
     if not set(better.dims) <= set(along) - {"system", "input"}:
         raise ValueError(
-            f"higher_is_better must be a coordinate of metric, got the dims {_validate.listing(better.dims)}"
+            f"higher_is_better must be a coordinate of metric, got the dims {validate.listing(better.dims)}"
         )
     higher = directions.as_bool(better)
     if not facts.is_lazy(higher) and higher.values.all():
@@ -411,7 +403,7 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
     if "system" not in gold.dims:
-        raise ValueError(f"gold must have the dims 'system' and 'input', it has {_validate.listing(gold.dims)}")
+        raise ValueError(f"gold must have the dims 'system' and 'input', it has {validate.listing(gold.dims)}")
     if "input" not in gold.dims:
         if level != "system":
             raise ValueError(f"gold has no dim 'input', so only level='system' can be had, not {level!r}")
@@ -452,8 +444,8 @@ def check_shared(score: xr.DataArray, gold: xr.DataArray, dim: str) -> None:
     ours, theirs = score.indexes[dim], gold.indexes[dim]
     if not ours.isin(theirs).any():
         raise ValueError(
-            f"gold and score share no label along {dim!r}: gold has {_validate.listing(theirs, 3)}, "
-            f"score {_validate.listing(ours, 3)}"
+            f"gold and score share no label along {dim!r}: gold has {validate.listing(theirs, 3)}, "
+            f"score {validate.listing(ours, 3)}"
         )
 
 
@@ -481,9 +473,9 @@ def on_shared(
     shared = ours[ours.isin(theirs)]
     lost = [*ours[~ours.isin(theirs)], *theirs[~theirs.isin(ours)]]
     if lost:
-        _validate.warn(
-            f"{called} and score differ along {dim!r}: left out {_validate.counted(len(lost), 'label')} that only one "
-            f"of them has: {_validate.listing(lost)}",
+        validate.warn(
+            f"{called} and score differ along {dim!r}: left out {validate.counted(len(lost), 'label')} that only one "
+            f"of them has: {validate.listing(lost)}",
             "labels_left_out",
         )
     return score.sel({dim: shared}), other.sel({dim: shared}), lost

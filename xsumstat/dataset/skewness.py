@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
-from xsumstat.types import BoolArray, FloatArray
 
 # From this skewness on coverage fell below 90 % in simulations (docs/calibration.md): within inputs, and of all cells.
 _MUCH = {"input": 2.5, "global": 3.5}
@@ -72,7 +72,7 @@ def _warn(found: Fact, gold: str, level: str) -> None:
     if level == "input" and constant[worst] > _CONSTANT:
         text += f"; {constant[worst]:.0%} of the inputs have equal human scores and are left out"
         way_out = "level='global'"
-    _validate.warn_once(
+    validate.warn_once(
         f"the human scores {gold!r} are strongly skewed ({text}): 95 % intervals of Pearson's r at level={level!r} "
         f"cover too little (in simulations of log-normal scores {_COVERAGE[level]} %); use {way_out}",
         "skewed",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import validate
 from xsumstat.dataset import checks, facts, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
@@ -62,4 +62,4 @@ def _warn(found: Fact, gold: str, level: str, new_systems: bool) -> None:
             text = f"only {rarer} outputs have the rarer one: intervals undercover"
         else:
             continue
-        _validate.warn_once(f"the human scores {gold!r} have two values, and {text}", "rare_class")
+        validate.warn_once(f"the human scores {gold!r} have two values, and {text}", "rare_class")

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import xarray as xr
 
-from xsumstat import _validate, extras
-from xsumstat.caveats import Caveat, MetaEvaluationWarning
+from xsumstat.core import extras, validate
+from xsumstat.core.caveats import Caveat, MetaEvaluationWarning
 from xsumstat.dataset import facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.resampling import tasks
@@ -62,7 +62,7 @@ class Checks:
         if holder is not None:
             holder.checks.kept.extend(self.kept)
             return values
-        told = _delayed(_tell)(self.kept, _validate.place())
+        told = _delayed(_tell)(self.kept, validate.place())
         if isinstance(values, xr.DataArray):
             return _after(values, told)
         lazy = {name: each for name, each in values.data_vars.items() if each.chunks is not None}
@@ -73,7 +73,7 @@ class Checks:
     def tell(self) -> None:
         """Make the waiting checks now."""
         if self.kept:
-            _delayed(_tell)(self.kept, _validate.place()).compute()
+            _delayed(_tell)(self.kept, validate.place()).compute()
 
 
 @dataclass
@@ -89,7 +89,7 @@ _HOLDER: ContextVar[Held | None] = ContextVar("holder", default=None)
 def held() -> Iterator[Held]:
     """Collect the UserWarnings and the checks of lazy results made within."""
     found = Held()
-    with _validate.kept_warnings() as caveats:
+    with validate.kept_warnings() as caveats:
         token = _HOLDER.set(found)
         try:
             yield found
@@ -214,7 +214,7 @@ class _Function:
 
 
 def _said(check: Callable[..., None], *values: Any) -> list[Said]:
-    with _validate.gathered() as caveats:
+    with validate.gathered() as caveats:
         try:
             check(*values)
         except ValueError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,6 +77,18 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
         return ""
     within = f" within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
     return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
+
+
+class Sentence(str):
+    """A sentence that ends in brackets with how its numbers were made."""
+
+    body: str
+    how: str
+
+    def __new__(cls, body: str, how: str) -> Sentence:
+        made = super().__new__(cls, f"{body} ({how}).")
+        made.body, made.how = body, how
+        return made
 
 
 @dataclass(frozen=True)
@@ -364,3 +377,19 @@ def positive(attrs: Mapping[Any, Any]) -> str:
     some = attrs["positive"]
     several = some if isinstance(some, list | tuple | np.ndarray) else [some]
     return listed(repr(each) if isinstance(each, str) else f"{float(each):g}" for each in several)
+
+
+def printable(text: str) -> str:
+    """Text on one line, without control characters."""
+    return " ".join("".join(sign if _is_plain(sign) else " " for sign in text).split())
+
+
+def _is_plain(sign: str) -> bool:
+    turns = "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
+    return sign.isprintable() or (unicodedata.category(sign) in ("Cf", "Zs") and not turns)
+
+
+def of_whom(result: xr.Dataset) -> str:
+    """Start of a sentence with the scope: "For systems and inputs like these, "."""
+    whom = scope.of(result.attrs)
+    return "" if whom is None else f"For {whom}, "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RatedCells:
-    """The cells with two ratings or more.
+    """The cells with two ratings or more."""
 
-    `systems` and `inputs` (cells,) locate each cell; `values` (ratings, cells) are places in the ascending `domain`, in
-    ascending order after −1 for missing ratings.
-    """
-
-    systems: IntArray
+    systems: IntArray  # (cells,), with `inputs` the place of each cell
     inputs: IntArray
-    values: IntArray
+    values: IntArray  # (ratings, cells), places in the ascending `domain`, ascending after −1 for missing ratings
     domain: FloatArray
 
     @classmethod

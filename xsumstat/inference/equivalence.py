@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.jackknife import Estimated, t_quantile
-from xsumstat.types import FloatArray
 
 # Tails of t at which limits are looked at, to find between which two they reach a margin.
 _TAILS = np.array(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.types import FloatArray
+from xsumstat.core.types import FloatArray
 
 INTERVALS = ("percentile", "basic", "normal", "bca", "corrected", "studentized")
 

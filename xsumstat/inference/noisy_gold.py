@@ -1,9 +1,6 @@
-"""How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits.
-
-A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
-from their sum of squares. Sources: Fuller (1987), Measurement Error Models, section 2; Carroll, Ruppert, Stefanski &
-Crainiceanu (2006), Measurement Error in Nonlinear Models.
-"""
+"""How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits."""
+# A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
+# from their sum of squares (Fuller 1987, section 2; Carroll, Ruppert, Stefanski & Crainiceanu 2006).
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import clustered, fieller
 from xsumstat.inference.clustered import Question
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.inference.rater_offsets import Noise, RatedCells, fitted
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # A sum of squares that is so small a share of what it is left of has lost digits, and is made anew.
 _DIGITS = 1e-6

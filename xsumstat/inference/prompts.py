@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.inference.jackknife import t_quantile
 from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.score_limits import wilson
-from xsumstat.types import FloatArray
 
 Limits = tuple[float, float]
 

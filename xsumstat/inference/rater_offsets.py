@@ -1,7 +1,4 @@
-"""Ratings as the sum of a cell and a rater by least squares, and the noise of the cells' means.
-
-The fit is additive over cells, so the fit without a cluster follows from sums.
-"""
+"""Ratings as the sum of a cell and a rater by least squares, and the noise of the cells' means."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xsumstat.types import BoolArray, FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 
 # Eigenvalues below this share of the largest are 0: raters who share no cell, through others either.
 _SINGULAR = 1e-9
@@ -17,15 +14,11 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True)
 class RatedCells:
-    """Ratings less their raters' offsets.
+    """Ratings less their raters' offsets."""
 
-    `mean` (rows, columns) of each cell, 0 without ratings; `apart` (raters, rows, columns) each rating less that mean;
-    `there` 0 or 1.
-    """
-
-    mean: FloatArray
-    apart: FloatArray
-    there: FloatArray
+    mean: FloatArray  # (rows, columns), of each cell; 0 without ratings
+    apart: FloatArray  # (raters, rows, columns), each rating less that mean
+    there: FloatArray  # 0 or 1
 
     @property
     def count(self) -> FloatArray:

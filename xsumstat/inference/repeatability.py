@@ -1,7 +1,4 @@
-"""How well several runs of one metric agree: flips between runs, variance components, and what averaging gains.
-
-Scores lie along systems, inputs and runs; plain arrays.
-"""
+"""How well several runs of one metric agree: flips between runs, variance components, and what averaging gains."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.inference import prompts
 from xsumstat.inference.components import EFFECTS, Axes, Layout
-from xsumstat.types import BoolArray, FloatArray
 
 COMPONENTS: dict[str, Axes] = {**EFFECTS, "run": (2,), "residual": (0, 1, 2)}
 # Shares of flips, each with its limits, and how many cases they count.
@@ -69,16 +66,10 @@ def _pairs(n: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of scores by `COMPONENTS`, and their covariances with a gold, with all inputs and without each.
+    """Variances of scores by `COMPONENTS`, and their covariances with a gold, with all inputs and without each."""
 
-    Attributes
-    ----------
-    score : array (systems, inputs, runs)
-    gold : array (systems, inputs) or None
-    """
-
-    score: FloatArray
-    gold: FloatArray | None
+    score: FloatArray  # (systems, inputs, runs)
+    gold: FloatArray | None  # (systems, inputs)
 
     @property
     def _effects(self) -> dict[str, Axes]:

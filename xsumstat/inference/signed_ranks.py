@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from xsumstat.core.types import FloatArray
 from xsumstat.kernels import systems as kernels
-from xsumstat.types import FloatArray
 
 # The test is exact, as SciPy's, for so many differences: without ties, and with ties or differences of 0.
 _EXACT, _EXACT_TIED = 50, 13

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.system_means import Slope, Strata, divided, quantile
-from xsumstat.types import TOLERANCE, BoolArray, FloatArray, IntArray
 
 # Inputs that both systems have ratings of, from which on these are compared in pairs.
 _LEAST_PAIRS = 4

@@ -11,7 +11,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import directions, facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import (
@@ -26,15 +29,12 @@ from xsumstat.io import (
     stores,
     tabular,
 )
-from xsumstat.method_synonyms import COLUMNS
-from xsumstat.synonyms import spelt
-from xsumstat.types import FloatArray, IntArray
 
 ADDED = "added"  # the attribute that says how many rows found their output
 _SUFFIXES = (*columns.TABLES, ".jsonl", score_files.SUFFIX)
 
 
-@_validate.public
+@validate.public
 def add_metric(
     ds: xr.Dataset,
     scores: pd.DataFrame | str | Path | object,
@@ -105,12 +105,12 @@ def add_metric(
     match = _matched(ds, score, frame, keys, as_text=path is not None)
     values = [rows.numbers(frame[column], column, "row {}".format) for column in names.values()]
     new = _laid_out(score, match, list(names), np.array(values))
-    kind_of_new = {"kind": "automatic" if kind is None else _validate.text("kind", kind)}
+    kind_of_new = {"kind": "automatic" if kind is None else validate.text("kind", kind)}
     told = {label: {**each, **kind_of_new} for label, each in added_files.described(ds, names).items()}
     found = with_metrics(ds, score, new, told, kinds=kind is not None)
-    lower = _validate.several("lower_is_better", lower_is_better, "a metric or several")
+    lower = validate.several("lower_is_better", lower_is_better, "a metric or several")
     for label in lower:
-        _validate.known("metric in lower_is_better", label, list(names), "new metrics")
+        validate.known("metric in lower_is_better", label, list(names), "new metrics")
     found = directions.declare(found, lower, "lower_is_better") if lower else found
     said = _said(score, match, list(names), _own_references(told))
     return found.assign_attrs({ADDED: "; ".join(filter(None, [str(ds.attrs.get(ADDED, "")), said]))})
@@ -187,16 +187,16 @@ def _keys(ds: xr.Dataset, score: xr.DataArray, frame: pd.DataFrame, on: Any) -> 
         keys = {dim: dim if dim in frame.columns else usual.get(dim) or "" for dim in dims}
         keys = {dim: column for dim, column in keys.items() if column}
     else:
-        columns = [_validate.text("on", column) for column in _validate.several("on", on, "a column or several")]
+        columns = [validate.text("on", column) for column in validate.several("on", on, "a column or several")]
         keys = {_dim_of(ds, dims, column): column for column in columns}
     rows.known_columns(
         frame, {f"on[{dim!r}]" if isinstance(on, Mapping) else "on": column for dim, column in keys.items()}
     )
     covered = [_along(ds, dims, key) for key in keys]
-    _validate.unique("on", covered)
+    validate.unique("on", covered)
     for dim in facts.CELLS:
         if dim not in covered and score.sizes[dim] > 1:
-            named = _validate.listing(frame.columns, 20)
+            named = validate.listing(frame.columns, 20)
             raise ValueError(
                 f"scores has no column of {dim}s, and ds has {score.sizes[dim]:,}: pass "
                 f"on={{'system': ..., 'input': ...}}; columns: {named}"
@@ -212,7 +212,7 @@ def _dim_of(ds: xr.Dataset, dims: list[str], column: str) -> str:
     if len(usual) != 1:
         raise ValueError(
             f"on={column!r} names neither a dim nor a coordinate of ds: say what it holds, as in "
-            f"on={{'input': {column!r}}}; dims and coordinates: {_validate.listing([*dims, *described], 20)}"
+            f"on={{'input': {column!r}}}; dims and coordinates: {validate.listing([*dims, *described], 20)}"
         )
     return usual[0]
 
@@ -224,7 +224,7 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
     coord = ds.coords.get(key)
     if coord is None or coord.ndim != 1 or coord.dims[0] not in dims:
         raise ValueError(
-            f"on names {key!r}, which is neither a dim nor a coordinate of ds; dims: {_validate.listing(dims)}"
+            f"on names {key!r}, which is neither a dim nor a coordinate of ds; dims: {validate.listing(dims)}"
         )
     labels = pd.Index(_values(coord))
     if not labels.is_unique:
@@ -241,7 +241,7 @@ def _values(coord: xr.DataArray) -> Any:
 
 def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[str]:
     if metric is not None:
-        columns_of = _validate.several("metric", metric, "a column or several")
+        columns_of = validate.several("metric", metric, "a column or several")
         rows.known_columns(frame, {"metric": columns_of[0]} if len(columns_of) == 1 else {})
         for column in columns_of:
             rows.known_columns(frame, {"metric": column})
@@ -257,26 +257,26 @@ def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[
     names = [name for name in frame.columns if name in {*found.metrics, *found.raters, *flags, found.rated}]
     names = [str(name) for name in names if name not in keys.values()]
     if not names:
-        raise ValueError(f"scores has no column of numbers beside {_validate.listing(keys.values())}")
+        raise ValueError(f"scores has no column of numbers beside {validate.listing(keys.values())}")
     return names
 
 
 def _names(taken: list[str], name: Any, known: list[Hashable]) -> dict[Hashable, str]:
-    names = taken if name is None else _validate.several("name", name, "a metric's name or several")
+    names = taken if name is None else validate.several("name", name, "a metric's name or several")
     if len(names) != len(taken):
         raise ValueError(
-            f"name has {_validate.counted(len(names), 'name')} for {_validate.counted(len(taken), 'column')} of "
-            f"scores: {_validate.listing(taken)}; "
+            f"name has {validate.counted(len(names), 'name')} for {validate.counted(len(taken), 'column')} of "
+            f"scores: {validate.listing(taken)}; "
             "metric=[...] chooses columns"
         )
     for label in names:
-        _validate.label("name", label)
+        validate.label("name", label)
         if label in known:
             raise ValueError(
                 f"there is a metric {label!r} in the scores already: pass name= to call the new one otherwise, or "
                 "metric=[...] to leave its column out"
             )
-    _validate.unique("name", names)
+    validate.unique("name", names)
     return dict(zip(names, taken, strict=True))
 
 
@@ -303,7 +303,7 @@ def _matched(
         lacking = np.flatnonzero(frame[column].isna().to_numpy())
         if len(lacking):
             raise ValueError(
-                f"{_validate.counted(len(lacking), 'row')} without {key} (column {column!r}), the first is row "
+                f"{validate.counted(len(lacking), 'row')} without {key} (column {column!r}), the first is row "
                 f"{lacking[0]}"
             )
         places[_along(ds, dims, key)] = _of_labels(pd.Index(_values(ds[key])), frame[column], key, as_text)
@@ -313,14 +313,14 @@ def _matched(
     known = np.logical_and.reduce([each >= 0 for each in places.values()])
     texts = frame[list(keys.values())].astype(str).agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
     if not known.any():
-        both = "; ".join(f"{key}: {_validate.listing(_values(ds[key]).tolist(), 2)}" for key in keys)
-        raise ValueError(f"no row matches an output: the rows have {_validate.listing(texts, 2)}, the scores {both}")
+        both = "; ".join(f"{key}: {validate.listing(_values(ds[key]).tolist(), 2)}" for key in keys)
+        raise ValueError(f"no row matches an output: the rows have {validate.listing(texts, 2)}, the scores {both}")
     match = _Match(places, np.flatnonzero(known), len(frame), texts[~known].tolist()[:3])
     twice = pd.DataFrame(dict(enumerate(match.cells()))).duplicated().to_numpy()
     if twice.any():
         columns_of = list(keys.values())
         raise ValueError(
-            f"{_validate.counted(int(twice.sum()), 'row')} with an output of an earlier row, the first "
+            f"{validate.counted(int(twice.sum()), 'row')} with an output of an earlier row, the first "
             f"{texts.iloc[match.rows[twice][0]]!r}: keep one, as by frame.drop_duplicates({columns_of!r}), "
             f"or average them by frame.groupby({columns_of!r}, as_index=False).mean(numeric_only=True)"
         )
@@ -340,8 +340,8 @@ def _of_labels(ours: pd.Index, column: pd.Series[Any], key: str, as_text: bool) 
         is_text = isinstance(ours[0], str)
         raise ValueError(
             f"no row matches, as the {key}s of the scores are {'text' if is_text else 'numbers'} "
-            f"({_validate.listing(ours, 2)}) and column {column.name!r} holds {'numbers' if is_text else 'text'} "
-            f"({_validate.listing(theirs.unique(), 2)}): make them one type, as by "
+            f"({validate.listing(ours, 2)}) and column {column.name!r} holds {'numbers' if is_text else 'text'} "
+            f"({validate.listing(theirs.unique(), 2)}): make them one type, as by "
             f"frame.astype({{{column.name!r}: {'str' if is_text else repr(ours.dtype.name)}}})"
         )
     return found
@@ -362,7 +362,7 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references:
     texts = []
     if len(match.rows) < match.n_rows:
         texts.append(
-            f"{_validate.counted(match.n_rows - len(match.rows), 'row')} without an output in the scores, e.g. "
+            f"{validate.counted(match.n_rows - len(match.rows), 'row')} without an output in the scores, e.g. "
             f"{', '.join(match.unknown)}"
         )
     if not facts.is_lazy(score):
@@ -378,5 +378,5 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references:
                      for place in np.argwhere(lacking)[:3]]  # fmt: skip
             texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, e.g. {', '.join(first)}")
     if texts:
-        _validate.warn("; ".join([said, *texts]), "scores_left_out")
+        validate.warn("; ".join([said, *texts]), "scores_left_out")
     return said

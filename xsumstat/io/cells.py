@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate
+from xsumstat.core import validate
 
 LONGEST_NAME = 1_000
 
@@ -87,7 +87,7 @@ class Names:
     def report(self) -> None:
         """Warn of labels with blanks and of labels that look alike."""
         for what, labels in self._with_blanks.items():
-            _validate.warn(f"{what}: blanks around labels are left out: {_validate.listing(labels)}", "labels_trimmed")
+            validate.warn(f"{what}: blanks around labels are left out: {validate.listing(labels)}", "labels_trimmed")
         each: dict[Hashable, dict[str, None]] = {}
         for (what, _), bare in self._seen.items():
             each.setdefault(what, {})[bare] = None
@@ -109,7 +109,7 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
         ]
         if pairs:
             listed = "; ".join(f"{ascii(str(a))} and {ascii(str(b))}" for a, b in pairs[:3])
-            _validate.warn(
+            validate.warn(
                 f"{what}: some labels look the same but have different characters: {listed}; "
                 "spell them alike, as unicodedata.normalize('NFC', label) does",
                 "look_alike_labels",

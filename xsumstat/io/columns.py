@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
 from xsumstat.io import tables
-from xsumstat.method_synonyms import COLUMNS
-from xsumstat.synonyms import spelt
 
 TABLES = (".csv", ".tsv", ".parquet")
 # What columns are usually called, as `spelt` has it, beside our own names.
@@ -44,7 +44,7 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
     found = [column for column in columns if spelt(column) in _NAMES[field]]
     if len(found) > 1:
         raise ValueError(
-            f"{len(found)} columns could name the {field}: {_validate.listing(found)}; say which one: {field}=..."
+            f"{len(found)} columns could name the {field}: {validate.listing(found)}; say which one: {field}=..."
         )
     return found[0] if found else None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import directions
 
 AUTOMATIC = "automatic"
@@ -28,7 +28,7 @@ def declared(
     if gold is not None:
         _check_gold(ds, gold, labels, list(columns))
         ds = ds.assign_attrs(gold=gold)
-    lower = _validate.several("lower_is_better", lower_is_better, "a metric or several")
+    lower = validate.several("lower_is_better", lower_is_better, "a metric or several")
     if lower:
         ds = directions.declare(ds, lower, "lower_is_better")
     if kind is not None:
@@ -44,11 +44,11 @@ def _check_gold(ds: xr.Dataset, gold: Hashable, labels: list[Hashable], columns:
         raise ValueError(
             f"gold={gold!r} is a column, and the scores have no metric of this name: in a frame with a column a metric "
             f"(wide=True) add it to metric=[...]; where it holds the ratings of several people, pass ratings={gold!r} "
-            f"and rater=..., and leave gold out; metrics: {_validate.listing(labels, 30)}"
+            f"and rater=..., and leave gold out; metrics: {validate.listing(labels, 30)}"
         )
-    hint = _validate.suggestion(gold, [*labels, *beside])
-    more = f"; variables: {_validate.listing(beside)}" if beside else ""
-    raise ValueError(f"unknown gold {gold!r}{hint} metrics: {_validate.listing(labels, 30)}{more}")
+    hint = validate.suggestion(gold, [*labels, *beside])
+    more = f"; variables: {validate.listing(beside)}" if beside else ""
+    raise ValueError(f"unknown gold {gold!r}{hint} metrics: {validate.listing(labels, 30)}{more}")
 
 
 def _kinds(
@@ -69,7 +69,7 @@ def _kinds(
                     f"kind maps each kind to its metrics: write {{{label!r}: [{name!r}]}}, "
                     f"got {{{name!r}: {metrics!r}}}"
                 )
-            _validate.known(f"metric in kind[{name!r}]", label, labels, "metrics")
+            validate.known(f"metric in kind[{name!r}]", label, labels, "metrics")
             if placed.setdefault(label, name) != name:
                 raise ValueError(f"kind calls the metric {label!r} both {placed[label]!r} and {name!r}")
             kinds[labels.index(label)] = name

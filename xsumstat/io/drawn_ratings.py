@@ -7,14 +7,14 @@ from collections.abc import Hashable
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import facts, leakage
 from xsumstat.dataset.drawn import Draw
 from xsumstat.inference import system_means
 from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.system_means import Strata
-from xsumstat.types import BoolArray, FloatArray
 
 # The ratings are told to differ from the draw below this p-value, corrected for the number of tests.
 _DIFFER = 0.01
@@ -38,7 +38,7 @@ def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
     outputs = values.notnull().any("metric").values
     missing = outputs & draw.drawn & ~rated
     if missing.any():
-        _validate.warn(
+        validate.warn(
             f"{int(missing.sum()):,} of {int((outputs & draw.drawn).sum()):,} drawn outputs have no human score, e.g. "
             f"{_example(values, missing)}; analyses treat the rated outputs as a random sample of their stratum",
             "not_rated",
@@ -46,9 +46,9 @@ def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
     beyond = rated & outputs & ~draw.drawn
     if beyond.any():
         inputs = values.indexes["input"][beyond.any(axis=0)]
-        _validate.warn(
-            f"{_validate.counted(len(inputs), 'input')} with human scores, but not drawn: "
-            f"{_validate.listing(inputs, 3)}; "
+        validate.warn(
+            f"{validate.counted(len(inputs), 'input')} with human scores, but not drawn: "
+            f"{validate.listing(inputs, 3)}; "
             'system_means and compare_systems(method="ppi") leave them out',
             "not_drawn",
         )
@@ -70,7 +70,7 @@ def _compare(values: xr.DataArray, rated: BoolArray, outputs: BoolArray, draw: D
             f"{name} ({'higher' if gap > 0 else 'lower'} by {abs(gap):.3g})" for name, _, gap, _ in differ
         )
         what = " and ".join(dict.fromkeys(each[1] for each in differ))
-        _validate.warn(
+        validate.warn(
             f"{what} have other scores than the drawn ones without ratings (p < .01, Bonferroni), so they may not be a "
             f"random sample: {names}; find out why raters left outputs out",
             "not_random",

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import eval_cases, stores
 from xsumstat.io.cells import natural, text
 
@@ -30,7 +30,7 @@ _LANGUAGES = {
 _Row = dict[str, Any]
 
 
-@_validate.public
+@validate.public
 def read_esa(
     path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
@@ -84,19 +84,19 @@ def read_esa(
     >>> ds.rating.sel(rater="engces1", input=0).to_series().to_dict()
     {'A': 90.0, 'B': 70.0}
     """
-    files = _validate.paths("path", path)
+    files = validate.paths("path", path)
     accounts = _accounts(annotators)
     left: dict[str, int] = {}
     rows = [row for file in files for row in _rows(file, left)]
     if left:
         told = ", ".join(f"{count:,} {what}" for what, count in left.items())
-        _validate.warn(f"left out annotations: {told}", "annotations_left_out")
+        validate.warn(f"left out annotations: {told}", "annotations_left_out")
     pairs = sorted({row["pair"] for row in rows})
     if not rows:
-        raise ValueError(f"no annotation in {_validate.listing(file.name for file in files)}")
+        raise ValueError(f"no annotation in {validate.listing(file.name for file in files)}")
     if language_pair is None and len(pairs) > 1:
-        raise ValueError(f"language_pair must name one of {_validate.listing(pairs, 30)}")
-    pair = pairs[0] if language_pair is None else _validate.known("language_pair", language_pair, pairs, "files have")
+        raise ValueError(f"language_pair must name one of {validate.listing(pairs, 30)}")
+    pair = pairs[0] if language_pair is None else validate.known("language_pair", language_pair, pairs, "files have")
     frame = pd.DataFrame([row for row in rows if row["pair"] == pair])
     frame["rater"] = [accounts.get(account, account) for account in frame["rater"]]
     return _dataset(frame).assign_attrs(gold=NAME, language_pair=pair)
@@ -107,15 +107,15 @@ def _accounts(annotators: Any) -> dict[str, str]:
     if annotators is None:
         return {}
     if not isinstance(annotators, Mapping):
-        file = _validate.path("annotators", annotators)
+        file = validate.path("annotators", annotators)
         if not file.is_file():
             raise stores.no_such(file)
         annotators = eval_cases.mapping(eval_cases.parsed(file.read_bytes(), file.name), file.name)
     listed = {name: [own] if isinstance(own, str) else own for name, own in annotators.items()}
     for name, own in listed.items():
-        if not _validate.is_list(own) or not all(isinstance(account, str) for account in own):
+        if not validate.is_list(own) or not all(isinstance(account, str) for account in own):
             raise TypeError(f"annotators must map each annotator to a list of accounts, got {name!r}: {own!r:.60}")
-    _validate.unique("accounts of annotators", [account for own in listed.values() for account in own])
+    validate.unique("accounts of annotators", [account for own in listed.values() for account in own])
     return {account: str(name) for name, own in listed.items() for account in own}
 
 
@@ -214,7 +214,7 @@ def _of_lines(file: Path) -> Iterator[_Row]:
 def _of_annotation(line: Mapping[str, Any], where: str) -> _Row:
     lacking = [name for name in ("langs", "line_id", "doc_id", "esa_spans", "system", "annotator") if name not in line]
     if lacking:
-        raise ValueError(f"{where}: missing {_validate.listing(lacking)}")
+        raise ValueError(f"{where}: missing {validate.listing(lacking)}")
     row = {"pair": str(line["langs"]), "system": str(line["system"]), "rater": str(line["annotator"])}
     row |= {"document": str(line["doc_id"]), "domain": str(line.get("domain", "")), "input": str(line["line_id"])}
     return {
@@ -230,7 +230,7 @@ def _dataset(frame: pd.DataFrame) -> xr.Dataset:
     keys = ["system", "input", "rater"]
     twice = int(frame.duplicated(keys).sum())
     if twice:
-        _validate.warn(f"averaged {_validate.counted(twice, 'annotation')} that repeat a rater's output", "averaged")
+        validate.warn(f"averaged {validate.counted(twice, 'annotation')} that repeat a rater's output", "averaged")
     labels = {key: sorted(set(frame[key]), key=natural) for key in keys}
     cells = frame.groupby(keys, sort=False)
     rating = _cube(cells["score"].mean(), labels)

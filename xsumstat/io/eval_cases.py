@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import means
 from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, number, text
 from xsumstat.io.texts import PASSES
@@ -24,7 +24,7 @@ _PASS = PASSES[1]
 def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
     """The named files; for a folder all that match a pattern, including subfolders."""
     found: list[Path] = []
-    for each in _validate.paths("path", path):
+    for each in validate.paths("path", path):
         if not each.exists():
             raise FileNotFoundError(f"no such file or folder: {each}")
         inside = sorted({file for pattern in patterns for file in each.rglob(pattern)}) if each.is_dir() else [each]
@@ -140,7 +140,7 @@ class Cases:
         systems = list(dict.fromkeys(system for _, system, _ in self._values))
         if self._skipped:
             said = "; ".join(f"{metric!r} ({value})" for metric, value in list(self._skipped.items())[:8])
-            _validate.warn(f"left out scores that are not numbers: {said}", "scores_left_out")
+            validate.warn(f"left out scores that are not numbers: {said}", "scores_left_out")
         if not metrics:
             raise ValueError(f"there are no scores of {source} in what was read")
         tasks = dict.fromkeys(key[2][0] for key in self._values)

@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io.eval_cases import Cases, files, json_lines, listing, mapping, parsed
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -25,7 +25,7 @@ _BESIDE = frozenset(
 _LONGEST_PROMPT = 40  # characters of a prompt's name in the name of a system
 
 
-@_validate.public
+@validate.public
 def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the samples that lm-evaluation-harness writes with ``--log_samples``.
 
@@ -102,7 +102,7 @@ def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
     return {} if chosen is None else mapping(parsed(chosen.read_bytes(), chosen.name), chosen.name)
 
 
-@_validate.public
+@validate.public
 def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the results that ``promptfoo eval --output results.json`` (or ``.jsonl``) writes.
 
@@ -159,7 +159,7 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
             for metric, value, averaged in _promptfoo_scores(entry, where):
                 cases.add(key, cases.label("metric", metric, where), value, where, averaged=averaged)
     if failed:
-        _validate.warn(f"no score for {_validate.counted(failed, 'answer')} that ended in an error", "scores_left_out")
+        validate.warn(f"no score for {validate.counted(failed, 'answer')} that ended in an error", "scores_left_out")
     ds = cases.dataset("promptfoo")
     return ds.assign_coords(_described(ds, variables))
 
@@ -250,7 +250,7 @@ def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str
     }
 
 
-@_validate.public
+@validate.public
 def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read the test runs that DeepEval saves.
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.dataset import drawn, facts
 from xsumstat.io import columns as usual
 from xsumstat.io import frames, recognised, rows, stores, texts
@@ -48,7 +48,7 @@ def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
         frame = texts.coded(frame, scale, labels, columns) if scale else frame
         frame = frame.assign(**{each: _numbers(frame[each], path.name, bool(scale)) for each in columns})
         if not frame[columns].notna().any(axis=None):
-            raise ValueError(f"{path.name} has no rating: {_validate.listing(columns)} is empty in all rows")
+            raise ValueError(f"{path.name} has no rating: {validate.listing(columns)} is empty in all rows")
     return Sheet(frame, keys, rater, columns)
 
 
@@ -58,7 +58,7 @@ def _keys(names: list[str], file: str) -> dict[str, str]:
     for dim in facts.CELLS:
         column = usual.recognised(names, dim)
         if column is None:
-            raise ValueError(f"{file} has no column that names the {dim}; columns: {_validate.listing(names, 20)}")
+            raise ValueError(f"{file} has no column that names the {dim}; columns: {validate.listing(names, 20)}")
         keys[dim] = column
     return keys
 
@@ -88,7 +88,7 @@ def _of_workbook(path: Path) -> pd.DataFrame:
         raise ValueError(f"{path.name} has no rows below a header on its first page")
     width = max(at + 1 for at, cell in enumerate(found[0]) if cell is not None)
     header = [str(cell).strip() if cell is not None else "" for cell in found[0][:width]]
-    _validate.unique(f"the header of {path.name}", header)
+    validate.unique(f"the header of {path.name}", header)
     return pd.DataFrame([row[:width] for row in found[1:]], columns=header).infer_objects()
 
 
@@ -103,9 +103,9 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
         if len(unknown):
             first, row = unknown.iloc[0], int(unknown.index[0]) + 1
             raise ValueError(
-                f"{file}: {_validate.counted(unknown.nunique(), f'{dim} label')} without scores, e.g. {first!r} "
-                f"(row {row}){_validate.suggestion(first, sorted(known))} "
-                f"{dim}s: {_validate.listing(ds.indexes[dim], 3)}"
+                f"{file}: {validate.counted(unknown.nunique(), f'{dim} label')} without scores, e.g. {first!r} "
+                f"(row {row}){validate.suggestion(first, sorted(known))} "
+                f"{dim}s: {validate.listing(ds.indexes[dim], 3)}"
             )
     on = [*keys.values(), *([rater] if rater else [])]
     outputs: Any = frame[on].map(str)
@@ -113,7 +113,7 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
     if twice.any():
         at = int(outputs.index[twice][0])
         raise ValueError(
-            f"{file}: {_validate.counted(int(twice.sum()), 'repeated output')}, e.g. "
+            f"{file}: {validate.counted(int(twice.sum()), 'repeated output')}, e.g. "
             f"{'/'.join(outputs.loc[at])} (row {at + 1}); keep one row of each output, or add a column that names the "
             "rater"
         )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.io import cells, declarations, mtme, recognised, rows, runs, score_files, stores, tables, tabular, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
@@ -20,7 +20,7 @@ from xsumstat.io.labels import Place, without_blanks
 FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", score_files.SUFFIX, *recognised.SUFFIXES)
 
 
-@_validate.public
+@validate.public
 def to_scores(
     frame: pd.DataFrame | object,
     *,
@@ -109,8 +109,8 @@ def to_scores(
     >>> list(ds.metric.values), dict(ds.rating.sizes), ds.attrs["gold"]
     (['rouge', 'ter', 'human'], {'system': 2, 'input': 2, 'rater': 2}, 'human')
     """
-    _validate.flag("wide", wide)
-    dims = _validate.several("dims", dims, "a column or several")
+    validate.flag("wide", wide)
+    dims = validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
     table = rows.with_system(table, system)
     scale = texts.checked(labels)
@@ -142,10 +142,8 @@ def _of_scores_alone(
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:
     if not wide:
         return [value]
-    columns = [] if metric is None else _validate.several("metric", metric, "a column or several")
-    return columns + (
-        [] if ratings is None else _validate.several("ratings", ratings, "a metric or column, or several")
-    )
+    columns = [] if metric is None else validate.several("metric", metric, "a column or several")
+    return columns + ([] if ratings is None else validate.several("ratings", ratings, "a metric or column, or several"))
 
 
 def _with_ratings(
@@ -238,7 +236,7 @@ def read_scores(
         raise stores.no_such(path)
     suffix = path.suffix.lower()
     if chunks is not None and suffix not in stores.STORES:
-        known = _validate.listing(stores.STORES)
+        known = validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file that can be read in parts ({known}), got {path.name}")
     is_records = recognised.is_records(path)
     for name, given in (("ratings", ratings), ("run", run)):
@@ -249,13 +247,13 @@ def read_scores(
     if suffix == score_files.SUFFIX:
         return mtme.read_files(path)
     if suffix not in FORMATS:
-        raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {_validate.listing(FORMATS)}")
+        raise ValueError(f"cannot tell what {path.name} holds by its ending; known: {validate.listing(FORMATS)}")
     with stores.reading(path):
         if suffix in stores.STORES:
             ds = stores.read(path, chunks)
             cells.report_alike(ds.indexes)
             return ds
-        dims = _validate.several("dims", dims, "a column or several")
+        dims = validate.several("dims", dims, "a column or several")
         frame, place = table(path, [metric, system, input, *dims, *([] if run is None else [run])])
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import drawn, facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import (
@@ -36,7 +36,7 @@ from xsumstat.io import ratings as by_raters
 _FRAME = "human"  # what messages call a frame, after its argument
 
 
-@_validate.public
+@validate.public
 def add_gold(
     ds: xr.Dataset,
     human: xr.DataArray | pd.DataFrame | str | PathLike[str],
@@ -89,13 +89,13 @@ def add_gold(
     >>> ds.score.sel(metric="human", input=7).to_series().to_dict()
     {'a': 3.5, 'b': 5.0}
     """
-    _validate.label("name", name)
+    validate.label("name", name)
     schema.checked_scores(ds)
     scale = texts.checked(labels, schema.texts_of(ds))
     draw = drawn.find(ds)
     ratings: Any = human
     if isinstance(human, str | PathLike):
-        ratings = _of_file(filled_sheets.read(_validate.path("human", human), ds, name, scale), scale)
+        ratings = _of_file(filled_sheets.read(validate.path("human", human), ds, name, scale), scale)
     elif tabular.is_frame(human):
         ratings = _of_frame(human, scale)
     if isinstance(ratings, xr.DataArray):
@@ -110,7 +110,7 @@ def add_gold(
 
 def _report_match(match: Match) -> None:
     if not match.is_complete:
-        _validate.warn(match.text("the scores"), "scores_left_out")
+        validate.warn(match.text("the scores"), "scores_left_out")
 
 
 def _of_file(sheet: filled_sheets.Sheet, scale: Sequence[str]) -> xr.DataArray:
@@ -147,8 +147,7 @@ class Match:
             words += f"; {self.n_outputs - self.n_rated:,} have none, as {', '.join(self.unrated)}"
         if self.n_unknown:
             words += (
-                f"; {_validate.counted(self.n_unknown, 'human score')} without an output, e.g. "
-                f"{', '.join(self.unknown)}"
+                f"; {validate.counted(self.n_unknown, 'human score')} without an output, e.g. {', '.join(self.unknown)}"
             )
         return words
 
@@ -233,7 +232,7 @@ def _name(values: xr.DataArray, place: Any) -> str:
 
 
 def _examples(values: xr.DataArray) -> str:
-    return " and ".join(f"{dim} {_validate.listing(values.indexes[dim], 2)}" for dim in facts.CELLS)
+    return " and ".join(f"{dim} {validate.listing(values.indexes[dim], 2)}" for dim in facts.CELLS)
 
 
 def read_human(
@@ -271,8 +270,8 @@ def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
     table = texts.coded(table[names], scale, found.values())
     ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
-        _validate.warn(
-            f"human: averaged {_validate.counted(twice, 'repeated row')}, as no column names the rater",
+        validate.warn(
+            f"human: averaged {validate.counted(twice, 'repeated row')}, as no column names the rater",
             "averaged",
         )
     return ratings
@@ -287,7 +286,7 @@ def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> 
         if name is not None:
             found[field] = name
         elif field in facts.CELLS:
-            raise ValueError(f"{file} has no column that names the {field}; columns: {_validate.listing(names, 20)}")
+            raise ValueError(f"{file} has no column that names the {field}; columns: {validate.listing(names, 20)}")
     return found
 
 
@@ -312,11 +311,11 @@ def _ratings(
     if rater is None and len(values) == 1:
         ratings = ratings.isel(rater=0, drop=True)
     said = ", ".join(f"{field} from column {found[field]!r}" for field in facts.CELLS)
-    said += f", human scores from {_validate.listing(values)}"
+    said += f", human scores from {validate.listing(values)}"
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:
         said += f", the mean of {ratings.sizes[by_raters.RATER]} raters" + (f" from {rater!r}" if rater else "")
     elif twice:
-        said += f", with {_validate.counted(twice, 'repeated row')} averaged"
+        said += f", with {validate.counted(twice, 'repeated row')} averaged"
     return ratings, said, twice
 
 
@@ -334,10 +333,10 @@ def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, f
     if len(raters) > 1:
         return raters
     if not numeric:
-        named = _validate.listing(frame.columns)
+        named = validate.listing(frame.columns)
         raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
     which = "leave the others out" if file == _FRAME else "gold=... says which holds the human scores"
     raise ValueError(
-        f"{file} has several columns of numbers: {_validate.listing(numeric)}; {which}, and columns of raters are "
+        f"{file} has several columns of numbers: {validate.listing(numeric)}; {which}, and columns of raters are "
         "called annotator_1 and annotator_2, or ann_alice and ann_bob"
     )

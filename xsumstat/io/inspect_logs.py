@@ -12,7 +12,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.io.eval_cases import Cases, files, listing, mapping, parsed
 
 _LARGEST = 2**29  # bytes of one file within a log, unpacked
@@ -27,7 +27,7 @@ _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-@_validate.public
+@validate.public
 def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """Read logs of Inspect AI.
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import IntArray
 from xsumstat.io import cells
-from xsumstat.types import IntArray
 
 Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Place = Callable[[int], str]  # what the row at a position is called in messages
@@ -45,7 +45,7 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
     if empty[:-1].any() or codes.min(initial=0) < 0:
         lacking = np.flatnonzero(empty[codes])
         raise ValueError(
-            f"{_validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
+            f"{validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
             f"{place(int(lacking[0]))}"
         )
     if bare:
@@ -57,7 +57,7 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
 def of_columns(columns: list[str]) -> pd.Series[Any]:
     bare = _bare(columns, "the header")
     labels = [bare.get(column, column) for column in columns]
-    _validate.unique("the header without blanks", labels)
+    validate.unique("the header without blanks", labels)
     return pd.Series(cells.text(labels), dtype=object)
 
 
@@ -107,5 +107,5 @@ def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
         )
     bare: dict[Hashable, str] = {label: label.strip() for label in texts if label != label.strip()}
     if bare:
-        _validate.warn(f"{where}: blanks around labels are left out: {_validate.listing(bare)}", "labels_trimmed")
+        validate.warn(f"{where}: blanks around labels are left out: {validate.listing(bare)}", "labels_trimmed")
     return bare

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import extras
+from xsumstat.core import extras
+from xsumstat.core.types import FloatArray
 from xsumstat.io.cells import text
-from xsumstat.types import FloatArray
 
 METRICS = ("bleu", "chrf", "ter")
 _LOWER = "ter"

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import means, span_ratings
 from xsumstat.io.cells import Names, natural, text
-from xsumstat.types import FloatArray, IntArray
 
 NAME = "mqm"
 # What the published files call each column, in small letters and without marks, in the order of files without a header.
@@ -40,7 +40,7 @@ _ATTENTION_CHECK = "hotw test"  # "hands on the wheel": an error put in on purpo
 _MARK = re.compile("</?v>")
 
 
-@_validate.public
+@validate.public
 def read_mqm(
     file: str | os.PathLike[str],
     *,
@@ -115,7 +115,7 @@ def read_mqm(
     table = _table(
         {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
     )
-    path = _validate.path("file", file)
+    path = validate.path("file", file)
     of_spans = path.suffix.lower() == span_ratings.SUFFIX
     rows = span_ratings.rows(_existing(path)) if of_spans else _read(path)
     weighed = _weighed(rows, table)
@@ -197,7 +197,7 @@ def _weight(severity: str, category: str, table: dict[str, float], where: str) -
             return table[name], True
     severities = [name for name in table if "/" not in name]
     raise ValueError(
-        f"{where}: no weight for the severity {severity!r}; severities: {_validate.listing(severities)}; "
+        f"{where}: no weight for the severity {severity!r}; severities: {validate.listing(severities)}; "
         f"weights={{{severity.lower()!r}: 10}} gives it one"
     )
 
@@ -255,9 +255,9 @@ def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[
         of_system.setdefault((system, *segment), set()).add(label)
     several = list(dict.fromkeys(":".join(each[1:]) for each, labels in of_system.items() if len(labels) > 1))
     if several:
-        _validate.warn(
-            f"averaged rows of one system with different seg_id in {_validate.counted(len(several), 'segment')} "
-            f"(by doc and doc_id): {_validate.listing(several)}",
+        validate.warn(
+            f"averaged rows of one system with different seg_id in {validate.counted(len(several), 'segment')} "
+            f"(by doc and doc_id): {validate.listing(several)}",
             "averaged",
         )
     found = Counter(label for labels in own.values() for label in labels)
@@ -291,8 +291,8 @@ def _texts(
             differ[place] = None
     found[list(first)] = list(first.values())
     if differ:
-        listed = _validate.listing(names[place] for place in differ)
-        _validate.warn(f"{what}: the rows of {len(differ)} texts differ, and the first is kept: {listed}", "first_kept")
+        listed = validate.listing(names[place] for place in differ)
+        validate.warn(f"{what}: the rows of {len(differ)} texts differ, and the first is kept: {listed}", "first_kept")
     return found
 
 
@@ -336,14 +336,14 @@ def _read(file: Path) -> dict[str, list[str]]:
     if not rows["where"]:
         raise ValueError(f"{file.name} holds no row with a rater{' but attention checks' if attention_checks else ''}")
     if attention_checks:
-        _validate.warn(
-            f"{file.name}: left out {_validate.counted(attention_checks, 'row')} of severity 'HOTW-test', which are "
+        validate.warn(
+            f"{file.name}: left out {validate.counted(attention_checks, 'row')} of severity 'HOTW-test', which are "
             "attention checks (did the rater find a planted error?)",
             "annotations_left_out",
         )
     if without_rater:
-        _validate.warn(
-            f"{file.name}: left out {_validate.counted(without_rater, 'row')} without a rater",
+        validate.warn(
+            f"{file.name}: left out {validate.counted(without_rater, 'row')} without a rater",
             "annotations_left_out",
         )
     return rows
@@ -362,8 +362,8 @@ def _header(first: Iterable[str], file: Path) -> tuple[dict[str, int], int, bool
     place = {field: at for field, names in _COLUMNS.items() for at, name in enumerate(header) if name in names}
     lacking = [field for field in _COLUMNS if field not in place]
     if lacking:
-        raise ValueError(f"{file.name}: no {_validate.named('column', lacking)}; columns: {_validate.listing(first)}")
+        raise ValueError(f"{file.name}: no {validate.named('column', lacking)}; columns: {validate.listing(first)}")
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
-        raise ValueError(f"{file.name}: the header repeats {_validate.named('column', twice)}")
+        raise ValueError(f"{file.name}: the header repeats {validate.named('column', twice)}")
     return place, len(header), True

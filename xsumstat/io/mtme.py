@@ -13,13 +13,13 @@ from typing import Any, overload
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import wmt_data
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import mtme_names, mtme_texts, score_files
 from xsumstat.io.cells import natural, report_alike, text
-from xsumstat.types import FloatArray
 
 GRANULARITIES = score_files.GRANULARITIES
 _GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
@@ -37,7 +37,7 @@ def read_mtme(
 ) -> dict[str, xr.Dataset]: ...
 
 
-@_validate.public
+@validate.public
 def read_mtme(
     folder: str | os.PathLike[str], test_set: str, language_pair: str | Iterable[str], *, granularity: str = "seg"
 ) -> xr.Dataset | dict[str, xr.Dataset]:
@@ -93,19 +93,19 @@ def read_mtme(
     >>> ds.score.sel(metric="mqm").values.tolist()
     [[-1.0, nan], [0.0, -5.0]]
     """
-    _validate.choice("granularity", granularity, GRANULARITIES)
-    above = _validate.path("folder", folder)
-    root = above / _validate.path("test_set", test_set)
+    validate.choice("granularity", granularity, GRANULARITIES)
+    above = validate.path("folder", folder)
+    root = above / validate.path("test_set", test_set)
     if not root.is_dir():
         there = sorted(each.name for each in above.iterdir() if each.is_dir()) if above.is_dir() else []
-        known = f"; test sets there: {_validate.listing(there)}" if there else ""
+        known = f"; test sets there: {validate.listing(there)}" if there else ""
         raise FileNotFoundError(f"no such folder: {root}{known}")
     if isinstance(language_pair, str):
         return _read_pair(root, language_pair, granularity)
-    pairs = _validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
+    pairs = validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
         raise ValueError("language_pair names no language pair")
-    _validate.unique("language_pair", [_validate.text("each item of language_pair", each) for each in pairs])
+    validate.unique("language_pair", [validate.text("each item of language_pair", each) for each in pairs])
     return {pair: _read_pair(root, pair, granularity) for pair in pairs}
 
 
@@ -147,8 +147,8 @@ def read_files(path: Path) -> xr.Dataset:
     granularity = next(each for each in GRANULARITIES if each in own.values())
     others = [file.name for file, each in own.items() if each != granularity]
     if others:
-        left = f"{path.name}: scores of {granularity!r} are read, and not {_validate.listing(others)}"
-        _validate.warn(left, "scores_left_out")
+        left = f"{path.name}: scores of {granularity!r} are read, and not {validate.listing(others)}"
+        validate.warn(left, "scores_left_out")
     files = {name: (file, "automatic") for file, (name, _) in named.items() if own[file] == granularity}
     units = score_files.Units([score_files.WHOLE] if granularity == "sys" else None)
     cube, systems = _cube(files, units, granularity)
@@ -203,14 +203,12 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
         lacking: dict[str, list[str]] = {}
         for name, kind, row in zip(names, kinds, part, strict=True):
             if kind == "automatic" and row.any():
-                listed = _validate.listing(systems[place] for place in np.flatnonzero(row))
+                listed = validate.listing(systems[place] for place in np.flatnonzero(row))
                 lacking.setdefault(listed, []).append(name)
-        said = [
-            f"{what} for {_validate.named('metric', each)} with system {listed}" for listed, each in lacking.items()
-        ]
+        said = [f"{what} for {validate.named('metric', each)} with system {listed}" for listed, each in lacking.items()]
         if said:
             more = f"; and so on, {sum(map(len, lacking.values()))} metrics in all" if len(said) > _GROUPS_SHOWN else ""
-            _validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
+            validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
 
 
 def _named(metric: str) -> list[str]:
@@ -248,7 +246,7 @@ def _dataset(
     return ds.assign_attrs(gold=human[0]) if len(human) == 1 else ds
 
 
-@_validate.public
+@validate.public
 def to_mtme(
     ds: xr.Dataset,
     folder: str | os.PathLike[str],
@@ -313,9 +311,9 @@ def to_mtme(
     >>> back.metric.values[:2].tolist(), dict(back.score.sizes)
     (['human', 'bertscore-refA'], {'metric': 6, 'system': 12, 'input': 30})
     """
-    _validate.choice("granularity", granularity, GRANULARITIES)
-    _validate.flag("overwrite", overwrite)
-    above = _validate.path("folder", folder)
+    validate.choice("granularity", granularity, GRANULARITIES)
+    validate.flag("overwrite", overwrite)
+    above = validate.path("folder", folder)
     score = _plain(ds)
     mtme_names.check_folder("test_set", test_set)
     mtme_names.check_part("language_pair", language_pair)
@@ -335,10 +333,10 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
     """Raise if a file to write exists already and may not, or cannot, be replaced."""
     taken = [str(path) for path in paths if os.path.lexists(root / path)]
     if taken and not overwrite:
-        raise FileExistsError(f"{root} has {_validate.listing(taken)}; overwrite=True replaces what is there")
+        raise FileExistsError(f"{root} has {validate.listing(taken)}; overwrite=True replaces what is there")
     folders = [name for name in taken if (root / name).is_dir()]
     if folders:
-        raise FileExistsError(f"{root} has folders with the names of files: {_validate.listing(folders)}")
+        raise FileExistsError(f"{root} has folders with the names of files: {validate.listing(folders)}")
     for above in dict.fromkeys(parent for path in paths for parent in (root / path).parents):
         if os.path.lexists(above) and not above.is_dir():
             raise FileExistsError(f"{above} is a file, and is to be a folder")
@@ -348,11 +346,11 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
-        raise ValueError(f"score has further dims: {_validate.listing(further)}; select one label of each")
+        raise ValueError(f"score has further dims: {validate.listing(further)}; select one label of each")
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
-            _validate.warn(f"negated the scores of {_validate.named('metric', lower)}, where lower is better", "turned")
+            validate.warn(f"negated the scores of {validate.named('metric', lower)}, where lower is better", "turned")
     return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
@@ -392,10 +390,10 @@ def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]
     if granularity == "sys" and len(inputs) != 1:
         raise ValueError(f"granularity='sys' has one score a system, and there are {len(inputs)} inputs")
     names = [mtme_names.checked("system", system) for system in systems]
-    _validate.unique("systems' names", names)
+    validate.unique("systems' names", names)
     if granularity in ("domain", "doc"):
         inputs = [mtme_names.checked("input", each) for each in inputs]
-        _validate.unique("inputs' names", inputs)
+        validate.unique("inputs' names", inputs)
     return names, inputs
 
 
@@ -404,7 +402,7 @@ def _checked_metrics(ds: xr.Dataset, score: xr.DataArray) -> dict[str, tuple[boo
     metrics = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
     human = _human(ds, metrics)
     names = [mtme_names.checked("metric", name) for name in _names(ds, metrics, human)]
-    _validate.unique("metrics' names", names)
+    validate.unique("metrics' names", names)
     mtme_names.check_distinct(name for name, people in zip(names, human, strict=True) if not people)
     return dict(zip(names, zip(human, score.values, strict=True), strict=True))
 
@@ -438,14 +436,14 @@ def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str
         own = references if every else mtme_names.references_of(name)
         absent = [system for system in systems if system not in there and system not in own]
         if absent:
-            lacking.setdefault(_validate.listing(absent), []).append(name)
+            lacking.setdefault(validate.listing(absent), []).append(name)
     if lacking:
         said = [
-            f"no score of {absent} by {_validate.named('metric', dict.fromkeys(each))}"
+            f"no score of {absent} by {validate.named('metric', dict.fromkeys(each))}"
             for absent, each in lacking.items()
         ]
         more = "; and so on" if len(said) > _GROUPS_SHOWN else ""
-        _validate.warn(
+        validate.warn(
             f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: mt-metrics-eval reads 0 there, or refuses the folder with "
             "strict=True; leave these systems or metrics out",
             "no_score",

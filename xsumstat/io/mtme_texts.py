@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import mtme_names, score_files
 
 NO_TEXT = "[No translation supplied]"  # what mt-metrics-eval itself has for a text that is not there
@@ -58,7 +58,7 @@ def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
     _, twice = score_files.documents_of(lines)
     if twice:
         raise ValueError(
-            f"cannot write {_validate.named('document', twice)}: the segments of a document must follow each "
+            f"cannot write {validate.named('document', twice)}: the segments of a document must follow each "
             'other and have one domain; ds.sortby("document") puts them together'
         )
     return lines
@@ -73,7 +73,7 @@ def _kept(there: Path, granularity: str, lines: _Lines) -> _Lines:
         wanted, found = list(dict.fromkeys(each[part] for each in lines)), list(dict.fromkeys(x[part] for x in kept))
         if sorted(wanted) != sorted(found) or (granularity == "doc" and wanted != found):
             raise ValueError(
-                f"inputs are {_validate.listing(wanted)}, and {there} has {_validate.listing(found)}: "
+                f"inputs are {validate.listing(wanted)}, and {there} has {validate.listing(found)}: "
                 "they must be the same, documents in the same order"
             )
     return kept

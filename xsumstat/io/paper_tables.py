@@ -7,7 +7,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import facts
 from xsumstat.io import result_tables, table_captions
 from xsumstat.io.result_tables import Cell, Table
@@ -33,7 +33,7 @@ _LATEX = {
 _MARKDOWN = {**{sign: f"\\{sign}" for sign in "\\|*_`~$"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
-@_validate.public
+@validate.public
 def to_latex(
     result: xr.Dataset,
     *,
@@ -84,10 +84,10 @@ def to_latex(
         _check_text("label", label)
         if set(label) & set("{}\\%#~^$&"):
             raise ValueError(f"label must be plain text that LaTeX can refer to, such as 'tab:ci', got {label!r}")
-    pages = _validate.flag("pages", pages)
+    pages = validate.flag("pages", pages)
     words = caption_of(result, caption)
     table = table_of(result, tests, alpha, digits)
-    most = len(table.columns) if columns is None else _validate.integer("columns", columns, 1)
+    most = len(table.columns) if columns is None else validate.integer("columns", columns, 1)
     parts = result_tables.parts_of(table, most)
     head = [] if words is None else [rf"\caption{{{latex_text(words)}}}"]
     name = [] if label is None else [rf"\label{{{label}}}"]
@@ -98,7 +98,7 @@ def to_latex(
     return "\n".join([r"\begin{table}", r"\centering", *head, *bodies, *note, *name, r"\end{table}"])
 
 
-@_validate.public
+@validate.public
 def to_markdown(
     result: xr.Dataset,
     *,
@@ -163,10 +163,10 @@ def caption_of(result: xr.Dataset, caption: Any) -> str | None:
 
 def table_of(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any) -> Table:
     """The table of a result, all arguments checked."""
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     if isinstance(digits, str):
-        _validate.choice("digits", digits, ("auto",))
-    elif _validate.integer("digits", digits, 0) > 12:
+        validate.choice("digits", digits, ("auto",))
+    elif validate.integer("digits", digits, 0) > 12:
         raise ValueError(f"digits must be at most 12, got {digits}")
     _check_result(result, tests)
     return result_tables.table(result, tests, alpha, result_tables.telling(result) if digits == "auto" else digits)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import preferences
 from xsumstat.io.cells import Names
 from xsumstat.io.eval_cases import files, json_lines, listing, mapping, parsed
@@ -32,7 +32,7 @@ def kind_of(line: Any) -> str:
     return "AlpacaEval" if {"generator_1", "generator_2", "preference"} <= keys else ""
 
 
-@_validate.public
+@validate.public
 def read_preferences(
     path: str | Path | Iterable[str | Path],
     *,

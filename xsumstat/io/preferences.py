@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.synonyms import spelt, words_of
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import preferences as schema
 from xsumstat.io import cells, labels, rows, tabular
 from xsumstat.io.labels import Labels, Place
-from xsumstat.synonyms import spelt, words_of
-from xsumstat.types import FloatArray, IntArray
 
 # What a choice may say instead of a system's name, as `spelt` has it, or, of a number, as it is written.
 _LEFT = words_of("a left 1 first one model_a system_a output_a response_a assistant_a answer_a",
@@ -31,7 +31,7 @@ _SWAPPED = words_of("right_first right swapped reversed ba b_first true 2 second
 _MOST = 10**8  # cells
 
 
-@_validate.public
+@validate.public
 def to_preferences(
     frame: pd.DataFrame | object,
     *,
@@ -118,10 +118,10 @@ def of_frame(
     outputs: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    prompts = _validate.several("prompt", prompt, "a column or several")
+    prompts = validate.several("prompt", prompt, "a column or several")
     if not prompts:
         raise ValueError(f"prompt must name at least one column, got {prompt!r}")
-    prompts = [_validate.column("each item of prompt", each) for each in prompts]
+    prompts = [validate.column("each item of prompt", each) for each in prompts]
     taken = {*schema.DIMS, "left", "right", "kind", "system"} & {*prompts}
     if len(prompts) > 1 and taken:
         raise ValueError(f"prompt={prompt!r} makes coordinates of the columns: rename the column {sorted(taken)[0]!r}")
@@ -133,7 +133,7 @@ def of_frame(
     for argument, column in (*named.items(), *(("prompt", each) for each in prompts)):
         rows.known_columns(frame, {argument: column})
     used = [*named.values(), *prompts, *(each for pair in described.values() for each in pair)]
-    _validate.unique("the columns named", used)
+    validate.unique("the columns named", used)
     tabular.check_flat(frame, used)
     if not len(frame):
         raise ValueError("the frame has no rows, and no choice")
@@ -151,7 +151,7 @@ def of_frame(
     raters, there = whom.array(), ~np.isnan(chosen)
     names = [[systems[each] for each in side] for side in np.divmod(pairs, len(systems))]
     pair_labels = [f"{one} | {two}" for one, two in zip(*names, strict=True)]
-    _validate.unique("the pairs of systems", pair_labels)
+    validate.unique("the pairs of systems", pair_labels)
     values = _filled(
         at, np.where(turned, -chosen, chosen), there, (by_prompt, pair_labels, schema.ORDERS, raters), place
     )
@@ -187,15 +187,15 @@ def _output_columns(frame: pd.DataFrame, outputs: Any) -> dict[str, tuple[str, s
         return {}
     if not isinstance(outputs, Mapping):
         raise TypeError(
-            f"outputs must be a mapping such as {{'length': ('length_a', 'length_b')}}, got {_validate.given(outputs)}"
+            f"outputs must be a mapping such as {{'length': ('length_a', 'length_b')}}, got {validate.given(outputs)}"
         )
     taken = {schema.NAME, *schema.DIMS, "left", "right", "kind", "system"}
     for name, columns in outputs.items():
         if not isinstance(name, str) or name in taken:
-            raise ValueError(f"outputs must name variables other than {_validate.listing(sorted(taken))}, got {name!r}")
+            raise ValueError(f"outputs must name variables other than {validate.listing(sorted(taken))}, got {name!r}")
         if not isinstance(columns, tuple | list) or len(columns) != 2:
             raise ValueError(
-                f"outputs[{name!r}] must be two columns, of left and of right, got {_validate.given(columns)}"
+                f"outputs[{name!r}] must be two columns, of left and of right, got {validate.given(columns)}"
             )
         for column in columns:
             rows.known_columns(frame, {f"outputs[{name!r}]": column})
@@ -217,7 +217,7 @@ def _systems(
     same = np.flatnonzero(codes[0] == codes[1])
     if len(same):
         raise ValueError(
-            f"a system is compared with itself in {_validate.counted(len(same), 'row')}, first in "
+            f"a system is compared with itself in {validate.counted(len(same), 'row')}, first in "
             f"{place(int(same[0]))}: "
             f"{systems[codes[0][same[0]]]!r}"
         )
@@ -291,7 +291,7 @@ def _says(meant: float) -> str:
 
 
 def _refuse(text: str, name: str, here: IntArray, systems: list[Any], place: Place) -> None:
-    hint = _validate.suggestion(text, [*map(str, systems), "model_a", "model_b", "tie", "left", "right"])
+    hint = validate.suggestion(text, [*map(str, systems), "model_a", "model_b", "tie", "left", "right"])
     raise ValueError(
         f"column {name!r} holds {text!r} in {place(int(here[0]))}{hint} a choice must be the name of one of the two "
         "systems, 'A', 'left', '1' or 'model_a', 'B', 'right', '2' or 'model_b', or 'tie', 'C' or 'draw'"
@@ -323,7 +323,7 @@ def _prompts(frame: pd.DataFrame, columns: list[str], place: Place) -> Labels:
     order, first = pd.factorize(codes[1].ravel())
     named = [", ".join(_written(one.each.iloc[code]) for one, code in zip(each, codes[0][:, at], strict=True)) for at in
              first]  # fmt: skip
-    _validate.unique("prompt", named)
+    validate.unique("prompt", named)
     return Labels(pd.Series(named, dtype=object), order.astype(np.int64))
 
 
@@ -349,7 +349,7 @@ def _filled(
         cell = np.unravel_index(flat[again[0]], shape)
         first = int(order[np.flatnonzero(flat[order] == flat[again[0]])[0]])
         raise ValueError(
-            f"{_validate.counted(len(again), 'choice')} repeated, the first in {place(first)} and "
+            f"{validate.counted(len(again), 'choice')} repeated, the first in {place(first)} and "
             f"{place(int(again[0]))}: prompt {by_prompt.array().tolist()[cell[0]]!r}, {pairs[cell[1]]}, "
             f"{orders[cell[2]]}, rater {raters.tolist()[cell[3]]!r}; name the column that distinguishes them in "
             "prompt=[...] or rater="
@@ -373,12 +373,12 @@ def _kinds(frame: pd.DataFrame, kind: Any, whom: Labels) -> list[str]:
                 raise ValueError(f"column {kind!r} must hold 'human' or 'judge', got {each!r}")
         return [str(each) for each in found[1].tolist()]
     if not isinstance(kind, Mapping):
-        raise TypeError(f"kind must be a column or a mapping such as {{'human': ['ann']}}, got {_validate.given(kind)}")
+        raise TypeError(f"kind must be a column or a mapping such as {{'human': ['ann']}}, got {validate.given(kind)}")
     given: dict[Any, str] = {}
     for each, members in kind.items():
-        _validate.known("kind", each, kinds, "kinds")
-        for member in _validate.several(f"kind[{each!r}]", members, "a rater or several"):
-            _validate.known(f"rater in kind[{each!r}]", member, raters, "raters")
+        validate.known("kind", each, kinds, "kinds")
+        for member in validate.several(f"kind[{each!r}]", members, "a rater or several"):
+            validate.known(f"rater in kind[{each!r}]", member, raters, "raters")
             if given.setdefault(member, each) != each:
                 raise ValueError(f"kind names {member!r} as 'human' and as 'judge'")
     rest = schema.HUMAN if set(kind) == {schema.JUDGE} else schema.JUDGE
@@ -399,9 +399,7 @@ def _descriptions(
         else:
             found[str(column)] = own
     if loose:
-        _validate.warn(
-            f"left out {_validate.named('column', loose)}: no values of a prompt or rater", "columns_left_out"
-        )
+        validate.warn(f"left out {validate.named('column', loose)}: no values of a prompt or rater", "columns_left_out")
     return found
 
 
@@ -436,4 +434,4 @@ def _warn_of_missing(there: np.ndarray[Any, Any], choice: str) -> None:
     if lost == len(there):
         raise ValueError(f"column {choice!r} holds no choice")
     if lost:
-        _validate.warn(f"{lost:,} of {len(there):,} rows have no choice (column {choice!r})", "scores_left_out")
+        validate.warn(f"{lost:,} of {len(there):,} rows have no choice (column {choice!r})", "scores_left_out")

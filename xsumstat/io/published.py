@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.io import lexical
 from xsumstat.io.cells import text
 from xsumstat.io.frames import to_scores
@@ -87,7 +87,7 @@ _REALSUMM_EXTRACTIVE = frozenset(
 )
 
 
-@_validate.public
+@validate.public
 def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     """Load a data set by name.
 
@@ -128,11 +128,11 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     >>> dict(ds.score.sizes)
     {'metric': 7, 'system': 12, 'input': 30}
     """
-    loader = _LOADERS[_validate.choice("name", name, _LOADERS)]
-    names = _validate.several("metrics", metrics, f"one or several of {_validate.listing(lexical.METRICS)}")
+    loader = _LOADERS[validate.choice("name", name, _LOADERS)]
+    names = validate.several("metrics", metrics, f"one or several of {validate.listing(lexical.METRICS)}")
     for each in names:
-        _validate.choice("metrics", each, lexical.METRICS)
-    _validate.unique("metrics", names)
+        validate.choice("metrics", each, lexical.METRICS)
+    validate.unique("metrics", names)
     if names and loader is not _wmt21:
         raise ValueError(f"metrics are computed from texts, which 'wmt21-ted-ende' alone has, got name={name!r}")
     return _with_metrics(loader(), names) if names else loader()
@@ -141,7 +141,7 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
 def _demo() -> xr.Dataset:
     cells, metrics = (_embedded(name) for name in ("demo.csv", "demo_metrics.csv"))
     metrics = metrics.set_index("metric")
-    levels = list(_validate.LEVELS)
+    levels = list(validate.LEVELS)
     ds = to_scores(cells, wide=True, metric=list(metrics.index))
     ds = ds.assign_coords(
         kind=("metric", metrics["kind"].to_numpy()),

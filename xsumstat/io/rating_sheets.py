@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, extras
 from xsumstat.analyses import input_draws, inputs
+from xsumstat.core import extras, validate
 from xsumstat.dataset import drawn, facts
 from xsumstat.dataset import scores as schema
 from xsumstat.io import columns as usual
@@ -29,7 +29,7 @@ SUFFIXES = (".csv", ".tsv", ".xlsx", ".jsonl")
 _BINS = {"n_means": 5, "n_spreads": 4, "n_each": 1}
 
 
-@_validate.public
+@validate.public
 def sample_inputs(
     ds: xr.Dataset,
     n: int | None = None,
@@ -145,14 +145,14 @@ def _by_bins(ds: xr.Dataset, metric: Any, given: dict[str, Any], others: dict[st
     if wrong:
         raise ValueError(f"{wrong[0]}= needs n, the number of inputs to draw; got n=None")
     numbers = {
-        name: _validate.integer(name, default if given[name] is None else given[name], 1)
+        name: validate.integer(name, default if given[name] is None else given[name], 1)
         for name, default in _BINS.items()
     }
     return inputs.by_bins(ds, metric, **numbers, rng=seed)
 
 
 def _checked_path(path: Any) -> Path:
-    file = _validate.path("path", path)
+    file = validate.path("path", path)
     if file.suffix.lower() not in SUFFIXES:
         raise ValueError(f"path must end in {', '.join(SUFFIXES)}, got {file.name!r}")
     if file.exists():
@@ -163,11 +163,9 @@ def _checked_path(path: Any) -> Path:
 
 
 def _checked_columns(column: Any) -> list[str]:
-    names = [
-        _validate.label("column", each) for each in _validate.several("column", column, "a name or a list of them")
-    ]
+    names = [validate.label("column", each) for each in validate.several("column", column, "a name or a list of them")]
     names = [str(each) for each in names]
-    _validate.unique("column", names)
+    validate.unique("column", names)
     taken = [each for each in names if each in facts.CELLS]
     if taken or not names:
         got = taken[0] if taken else []
@@ -206,13 +204,13 @@ def _with_texts(sheet: pd.DataFrame, texts: Any, names: list[str], metrics: list
     frame = tidy.prepared(tabular.as_pandas(texts), None)
     found = {dim: usual.recognised([str(each) for each in frame.columns], dim) for dim in facts.CELLS}
     if found["input"] is None:
-        raise ValueError(f"texts has no column that names the input; columns: {_validate.listing(frame.columns)}")
+        raise ValueError(f"texts has no column that names the input; columns: {validate.listing(frame.columns)}")
     keys = {column: dim for dim, column in found.items() if column is not None}
     shown = [each for each in frame.columns if each not in keys]
     taken = [each for each in shown if str(each) in (*names, *facts.CELLS)]
     if taken or not shown:
         what = f"the column {taken[0]!r}, which raters fill" if taken else "no column of texts"
-        raise ValueError(f"texts has {what}; columns: {_validate.listing(frame.columns)}")
+        raise ValueError(f"texts has {what}; columns: {validate.listing(frame.columns)}")
     scores = [each for each in shown if str(each) in metrics]
     if scores:
         raise ValueError(f"texts has the column {scores[0]!r}, a metric's scores, which raters should not see; drop it")
@@ -226,7 +224,7 @@ def _with_texts(sheet: pd.DataFrame, texts: Any, names: list[str], metrics: list
     lost = joined[joined["_from"] == "left_only"]
     if len(lost):
         raise ValueError(
-            f"texts has no row of {_validate.counted(len(lost), 'drawn output')}, e.g. {'/'.join(lost[on].iloc[0])}"
+            f"texts has no row of {validate.counted(len(lost), 'drawn output')}, e.g. {'/'.join(lost[on].iloc[0])}"
         )
     return joined[[*sheet.columns, *shown]]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import directions
 from xsumstat.dataset import scores as schema
 from xsumstat.io.labels import Place
@@ -39,12 +39,12 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
         raise ValueError(
             "the column 'rater' names a system, input or further dim: with ratings= the dim 'rater' is theirs"
         )
-    names = _validate.several("ratings", ratings, "a metric or column, or several")
+    names = validate.several("ratings", ratings, "a metric or column, or several")
     if not names or not all(isinstance(name, Hashable) for name in names):
         raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
     if rater is not None and len(names) > 1:
         raise ValueError(f"ratings must name one metric or column where rater={rater!r} says who rated, got {names!r}")
-    _validate.unique("ratings", names)
+    validate.unique("ratings", names)
     return names
 
 
@@ -69,7 +69,7 @@ def split_tidy(
 ) -> Split:
     known = list(frame[metric].unique())
     for name in names:
-        _validate.known("metric in ratings", name, known, "metrics")
+        validate.known("metric in ratings", name, known, "metrics")
     mask = frame[metric].isin(names).to_numpy()
     people, others = np.flatnonzero(mask), np.flatnonzero(~mask)
     who = metric if rater is None else rater

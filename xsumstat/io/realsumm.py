@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import plain_pickles
 from xsumstat.io.cells import Cell, Names, as_cube, is_named, natural, number, text
 
 
-@_validate.public
+@validate.public
 def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     """Read REALSumm as its authors published it: pickles of scores, one for each type of system.
 
@@ -58,9 +58,9 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     {('bart', '1'): 0.4}
     """
     if isinstance(path, Mapping):
-        files = {kind: _validate.path(f"path[{kind!r}]", file) for kind, file in path.items()}
+        files = {kind: validate.path(f"path[{kind!r}]", file) for kind, file in path.items()}
     else:
-        folder = _validate.path("path", path)
+        folder = validate.path("path", path)
         files = {"abstractive": folder / "abs.pkl", "extractive": folder / "ext.pkl"}
     values: dict[Cell, float] = {}
     types: dict[str, str] = {}
@@ -82,8 +82,8 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
         first[system] = bare if same else ""
     doubled = [system for system in systems if first[system]]
     if doubled:
-        _validate.warn(
-            f"{_validate.listing(doubled)} repeats {_validate.listing(first[system] for system in doubled)} "
+        validate.warn(
+            f"{validate.listing(doubled)} repeats {validate.listing(first[system] for system in doubled)} "
             "score by score: it is one system, listed under two types. "
             "Leave the second out with ds.sel(system=ds.duplicate_of == '')",
             "repeated_system",

@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
+from xsumstat.core import validate
 from xsumstat.dataset import results
 
 
-@_validate.public
+@validate.public
 def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     """Turn a result or scores into a tidy frame: one row per interval, test or score.
 
@@ -40,7 +41,7 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     0  judge         0.93    0.55     0.99
     1  rouge         0.80    0.56     0.92
     """
-    _validate.flag("brief", brief)
+    validate.flag("brief", brief)
     if "analysis" not in result.attrs and "score" in result:
         result = result[["score"]]
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate, catalogue
+from xsumstat import catalogue
 from xsumstat.analyses import adjust
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
 from xsumstat.dataset import results, wording
 from xsumstat.io import result_frames
 
@@ -155,7 +156,7 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
         )
     missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
     if missing:
-        raise ValueError(f"tests have no metric {_validate.listing(missing)}, which the result has")
+        raise ValueError(f"tests have no metric {validate.listing(missing)}, which the result has")
     for key in ("gold", "level", "coefficient"):
         theirs, ours = tests.attrs.get(key), result.attrs.get(key)
         if None not in (theirs, ours) and theirs != ours:

@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from xsumstat import _validate
-from xsumstat.io import tabular, texts
-from xsumstat.method_synonyms import (
+from xsumstat.core import validate
+from xsumstat.core.method_synonyms import (
     COLUMNS,
     JUDGES,
     LOWER_IS_BETTER,
@@ -19,7 +18,8 @@ from xsumstat.method_synonyms import (
     NUMBERED_RATERS,
     RATERS,
 )
-from xsumstat.synonyms import spelt
+from xsumstat.core.synonyms import spelt
+from xsumstat.io import tabular, texts
 
 # A column of text is a text, and no label, from so many characters a cell on.
 _LONG = 40
@@ -379,5 +379,5 @@ def refuse_ambiguous(found: Roles, field: str) -> None:
     if field in found.ambiguous:
         names = found.ambiguous[field]
         raise ValueError(
-            f"{len(names)} columns could name the {field}: {_validate.listing(names)}; say which one: {field}=..."
+            f"{len(names)} columns could name the {field}: {validate.listing(names)}; say which one: {field}=..."
         )

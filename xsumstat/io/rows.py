@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import columns as usual
 from xsumstat.io import labels, roles, tabular
 from xsumstat.io.labels import Codes, Labels, Place
-from xsumstat.types import FloatArray, IntArray
 
 # The name of the system of a frame that names none, and of the column of systems.
 SYSTEM = "system"
@@ -42,12 +42,12 @@ def prepared(frame: pd.DataFrame, aggregate: str | Callable[..., Any] | None) ->
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
     elif pd.api.types.infer_dtype(frame.index) in ("string", "mixed", "mixed-integer"):
-        _validate.warn(
+        validate.warn(
             f"the frame's index holds text, as {frame.index[0]!r}, has no name, and is left out; pandas makes an index "
             "of the first column of a file whose rows have more fields than the header",
             "columns_left_out",
         )
-    _validate.unique("the frame's header", frame.columns)
+    validate.unique("the frame's header", frame.columns)
     return _native(frame)
 
 
@@ -75,7 +75,7 @@ def of_frame(
         names = {"metric": "metric" if metric is None else metric, **names}
         known_columns(frame, {**names, "value": value})
         metrics = [value]
-    _validate.unique("the columns named", [*names.values(), *metrics])
+    validate.unique("the columns named", [*names.values(), *metrics])
     tabular.check_flat(frame, [*names.values(), *metrics])
     rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
@@ -107,7 +107,7 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
     if not isinstance(aggregate, str):
         raise TypeError(
             "aggregate must be a rule of pandas', as 'mean' or 'median', or a function, "
-            f"got {_validate.given(aggregate)}"
+            f"got {validate.given(aggregate)}"
         )
     try:
         pd.Series([0.0]).groupby([0]).agg(aggregate)
@@ -125,11 +125,11 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
     for argument, column in names.items():
-        _validate.column(argument, column)
+        validate.column(argument, column)
         if column not in frame.columns:
             columns = [str(name) for name in frame.columns]
-            hint = _validate.suggestion(column, columns)
-            raise ValueError(f"{argument}={column!r} is not a column{hint} columns: {_validate.listing(columns, 20)}")
+            hint = validate.suggestion(column, columns)
+            raise ValueError(f"{argument}={column!r} is not a column{hint} columns: {validate.listing(columns, 20)}")
 
 
 def _metric_columns(
@@ -140,7 +140,7 @@ def _metric_columns(
 ) -> list[str]:
     """Metric columns of a wide frame: those named, or all numeric ones."""
     if metric is not None:
-        metrics = _validate.several("metric", metric, "a column or several")
+        metrics = validate.several("metric", metric, "a column or several")
         for column in metrics:
             known_columns(frame, {"metric": column})
         if not metrics:
@@ -158,7 +158,7 @@ def _metric_columns(
             numbers(frame[column], column, place)
             metrics.append(column)
     if indexes:
-        _validate.warn(f"left out {_validate.named('column', indexes)}: apparently a saved index", "columns_left_out")
+        validate.warn(f"left out {validate.named('column', indexes)}: apparently a saved index", "columns_left_out")
     if not metrics:
         others = [column for column in frame.columns if column not in named]
         raise ValueError(
@@ -187,8 +187,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
         if not differ.any() and (np.add.reduceat(~np.isnan(values), starts, dtype=int) > 1).any():
             constant.append(metric)
     if constant:
-        _validate.warn(
-            f"{_validate.named('column', constant)} read as metrics, with one value for each system; "
+        validate.warn(
+            f"{validate.named('column', constant)} read as metrics, with one value for each system; "
             "name the metrics with metric=[...] if this is wrong",
             "perhaps_no_metric",
         )
@@ -281,8 +281,8 @@ def _descriptions(
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
     if loose:
-        _validate.warn(
-            f"left out {_validate.named('column', loose)}: no values of a metric, system or input"
+        validate.warn(
+            f"left out {validate.named('column', loose)}: no values of a metric, system or input"
             f"{_of_percentages(frame, loose)}",
             "columns_left_out",
         )
@@ -314,7 +314,7 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
     raise ValueError(
-        f"repeated {_validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
+        f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
         f"{listed}; "
         "pass aggregate='mean', or name the column that distinguishes them in dims"
     )

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.io import rows
 from xsumstat.io.labels import Place
 from xsumstat.io.ratings import VALUES
-from xsumstat.types import BoolArray, IntArray
 
 RUN = "run"
 

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.coefficients import arrays
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import means as cell_means
 from xsumstat.io.cells import Names, check_density, is_named, natural, number, text
-from xsumstat.types import FloatArray, IntArray
 
 # Judgments that SacreROUGE's corpora give as plain numbers; lists over raters are human by nature.
 _HUMAN = frozenset(
@@ -40,7 +40,7 @@ _ByOutput = dict[int, _Value]
 _Paths = dict[tuple[str, str], str]
 
 
-@_validate.public
+@validate.public
 def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[str] | None = None) -> xr.Dataset:
     """Read scores in SacreROUGE's format.
 
@@ -81,8 +81,8 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     (['rouge-1_f1', 'expert_relevance'], 3)
     """
     if human is not None:
-        named = _validate.several("human", human, "a metric or several")
-        human = [_validate.text("each item of human", each) for each in named]
+        named = validate.several("human", human, "a metric or several")
+        human = [validate.text("each item of human", each) for each in named]
     values: dict[str, _ByOutput[float]] = {}
     ratings: dict[str, _ByOutput[list[float]]] = {}
     outputs: dict[tuple[str, str], int] = {}
@@ -133,7 +133,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     unused = [] if human is None else [name for name in people if not any(is_named(metric, name) for metric in metrics)]
     if unused:
         raise ValueError(
-            f"human names no metric with {_validate.listing(sorted(unused))}; metrics: {_validate.listing(metrics, 30)}"
+            f"human names no metric with {validate.listing(sorted(unused))}; metrics: {validate.listing(metrics, 30)}"
         )
     judgments = {metric for metric in metrics if any(is_named(metric, name) for name in people)}
     if human is None:
@@ -145,7 +145,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
 
 
 def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
-    files = _validate.paths("path", path)
+    files = validate.paths("path", path)
     if not files:
         raise ValueError("path names no file")
     if isinstance(path, str | os.PathLike) and files[0].is_dir():

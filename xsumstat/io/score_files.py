@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.io.cells import text
-from xsumstat.types import FloatArray
 
 SUFFIX = ".score"
 GRANULARITIES = ("seg", "doc", "domain", "sys")
@@ -55,7 +55,7 @@ def read_units(file: Path, granularity: str) -> Units:
     if granularity == "sys":
         return Units([WHOLE])
     if not file.is_file():
-        _validate.warn(
+        validate.warn(
             f"no {file.name}: inputs are numbered, and their documents and domains are not known", "documents_unknown"
         )
         return Units(None)
@@ -66,7 +66,7 @@ def read_units(file: Path, granularity: str) -> Units:
         segments.append((words[0], words[1]))
         most = max(most, len(words))
     if most > 2:
-        _validate.warn(
+        validate.warn(
             f"{file.name} has {most} columns; only the first two, domain and document, are read", "columns_left_out"
         )
     domains = [domain for domain, _ in segments]
@@ -78,7 +78,7 @@ def read_units(file: Path, granularity: str) -> Units:
         return Units(names, None, names)
     blocks, twice = documents_of(segments)
     if twice:
-        raise ValueError(f"{file.name}: the segments of {_validate.listing(twice)} do not follow each other")
+        raise ValueError(f"{file.name}: the segments of {validate.listing(twice)} do not follow each other")
     names = [document for _, document in blocks]
     return Units(names, names, [domain for domain, _ in blocks])
 
@@ -147,8 +147,8 @@ def _line_by_line(file: Path) -> _Columns:
 
 def _say_nan(file: Path, count: int) -> None:
     if count:
-        _validate.warn(
-            f"{file.name} has the word 'nan' for {_validate.counted(count, 'score')}; read as missing, like None",
+        validate.warn(
+            f"{file.name} has the word 'nan' for {validate.counted(count, 'score')}; read as missing, like None",
             "no_score",
         )
 
@@ -160,7 +160,7 @@ def _read_domains(file: Path, units: Units) -> Scores:
         if len(words) != 3:
             raise ValueError(f"{where}: expected 'DOMAIN SYSTEM SCORE', got {' '.join(words)!r}")
         if units.labels is not None and words[0] not in units.labels:
-            raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {_validate.listing(units.labels)}")
+            raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {validate.listing(units.labels)}")
         if (words[1], words[0]) in cells:
             raise ValueError(f"{where}: domain {words[0]!r} of system {words[1]!r} is given twice")
         value = cells[words[1], words[0]] = _number(words[2], where)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import score_files
 
 SUFFIX = ".rating"
@@ -47,7 +47,7 @@ def _parted(line: str, where: str) -> tuple[str, list[dict[str, Any]] | None, st
     """The system, its errors (None: not rated), and the rater."""
     parts = line.strip().split("\t")
     if not 2 <= len(parts) <= 3:
-        got = _validate.counted(len(parts), "field")
+        got = validate.counted(len(parts), "field")
         raise ValueError(f"{where}: expected 'SYSTEM RATING [RATER]', separated by tabs, got {got}")
     if parts[1] == "None":
         return parts[0], None, ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import extras
+from xsumstat.core import extras
 
 # Formats of which parts can be read.
 STORES = (".nc", ".zarr")

@@ -8,7 +8,7 @@ import re
 
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.io import paper_tables
 from xsumstat.io.result_tables import Cell, Table
 
@@ -51,7 +51,7 @@ document.querySelectorAll(".xsumstat-table:not([data-sorts])").forEach(function 
 _NUMBER = re.compile(r"[-−]?(?:\d[\d,]*)?\.?\d+")
 
 
-@_validate.public
+@validate.public
 def to_html(
     result: xr.Dataset,
     *,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xsumstat import _validate
+from xsumstat.core import validate
 
 EMPTY = "it is empty: its first line must name the columns"
 _LONGEST_FIELD = 2**31 - 1  # a column may hold whole documents
@@ -28,8 +28,8 @@ def read(path: Path, separator: str, labels: Collection[str]) -> tuple[pd.DataFr
     bare = [name.strip() for name in frame.columns]
     changed = [name for name, other in zip(frame.columns, bare, strict=True) if name != other]
     if changed:
-        _validate.warn(
-            f"{path.name}: blanks around columns' names are left out: {_validate.listing(changed)}", "labels_trimmed"
+        validate.warn(
+            f"{path.name}: blanks around columns' names are left out: {validate.listing(changed)}", "labels_trimmed"
         )
     return frame.set_axis(bare, axis=1), lines
 
@@ -75,7 +75,7 @@ def _is_blank(row: list[str]) -> bool:
 def check_separator(header: list[str]) -> None:
     if len(header) == 1 and ";" in header[0]:
         raise ValueError(
-            f"it has one column, {_validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
+            f"it has one column, {validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
         )
 
 
@@ -90,7 +90,7 @@ def _check_header(line: int, header: list[str]) -> None:
     check_separator(header)
     twice = [name for name, count in Counter(each.strip() for each in header).items() if name and count > 1]
     if twice:
-        raise ValueError(f"line {line}: the header has {_validate.listing(twice)} more than once")
+        raise ValueError(f"line {line}: the header has {validate.listing(twice)} more than once")
 
 
 def _check_row(line: int, row: list[str], header: list[str], separator: str) -> None:
@@ -103,4 +103,4 @@ def _check_row(line: int, row: list[str], header: list[str], separator: str) -> 
         why = "; quote fields that hold a comma, and write decimals with a point"
     else:
         why = ""
-    raise ValueError(f"line {line}: {_validate.counted(fields, 'field')}, but the header has {columns}{why}")
+    raise ValueError(f"line {line}: {validate.counted(fields, 'field')}, but the header has {columns}{why}")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import extras
+from xsumstat.core import extras
 
 _NESTED = (dict, list, np.ndarray)
 

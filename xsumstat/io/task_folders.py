@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import directions
 from xsumstat.io import added, mtme, score_files, stores
 
@@ -40,12 +40,12 @@ def is_test_set(path: Path) -> bool:
 
 def checked(folder: Any) -> Path:
     """The folder of a test set; an error says what is lacking."""
-    path = _validate.path("folder", folder)
+    path = validate.path("folder", folder)
     if not path.exists():
         raise stores.no_such(path)
     if not is_test_set(path):
         within = sorted(each.name for each in path.iterdir() if is_test_set(each)) if path.is_dir() else []
-        known = f"; it has the test sets {_validate.listing(within)}: name one of them" if within else ""
+        known = f"; it has the test sets {validate.listing(within)}: name one of them" if within else ""
         raise ValueError(f"folder {path} has no folders human-scores and metric-scores{known}")
     return path if path.name not in ("", "..") else Path(os.path.abspath(path))
 
@@ -82,7 +82,7 @@ def read(
     new: dict[str, list[str]] = {}
     for file, pair, granularity in sorted(_placed(files, found[_SEGMENTS]), key=lambda each: each[2] != _SEGMENTS):
         if granularity not in found or pair not in found[granularity]:
-            _validate.warn(
+            validate.warn(
                 f"left out {file.name}: no task here uses scores of granularity {granularity!r}",
                 "scores_left_out",
             )
@@ -109,7 +109,7 @@ def _has(root: Path, pair: str, granularity: str) -> bool:
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
     """The `.score` files, those of a folder in order."""
     for each in paths:
-        path = _validate.path("each item of metric_files", each)
+        path = validate.path("each item of metric_files", each)
         if not path.exists():
             raise stores.no_such(path)
         if not path.is_dir():
@@ -146,9 +146,9 @@ def _pair_of(file: Path, granularity: str, data: Mapping[str, xr.Dataset]) -> st
         return next(iter(data))
     fitting = [pair for pair, ds in data.items() if granularity == _SEGMENTS and _fits(file, ds)]
     if len(fitting) != 1:
-        why = f"its lines fit {_validate.listing(fitting)}" if fitting else "its lines fit none of them"
+        why = f"its lines fit {validate.listing(fitting)}" if fitting else "its lines fit none of them"
         raise ValueError(
-            f"{file.name} does not say its language pair ({_validate.listing(data)}), and {why}: put it into a folder "
+            f"{file.name} does not say its language pair ({validate.listing(data)}), and {why}: put it into a folder "
             f"with the pair's name, or call it {next(iter(data))}.{file.name}"
         )
     return fitting[0]
@@ -178,7 +178,7 @@ def _directed(found: dict[str, dict[str, xr.Dataset]], lower: Sequence[str]) -> 
     """The same, with the metrics that are better when lower marked so."""
     known = [name for ds in found[_SEGMENTS].values() for name in _names(ds)]
     for name in lower:
-        _validate.known("metric in lower_is_better", name, list(dict.fromkeys(known)), "metrics")
+        validate.known("metric in lower_is_better", name, list(dict.fromkeys(known)), "metrics")
     return {
         granularity: {pair: _declared(ds, lower) for pair, ds in of_pairs.items()}
         for granularity, of_pairs in found.items()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 
 # What readers of evaluation tools code a verdict by.
 PASSES = ("fail", "pass")
@@ -35,7 +35,7 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
     wrong = next((each for each in found if not isinstance(each, str) or not each), None)
     if wrong is not None:
         raise TypeError(f"labels must be texts, got {wrong!r}")
-    _validate.unique("labels", found)
+    validate.unique("labels", found)
     if len(found) < 2:
         raise ValueError(f"labels must be two texts or more, the lowest first, got {list(found)}")
     if known and tuple(known) != found:
@@ -71,7 +71,7 @@ def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scor
             changed[column] = texts.map(codes).astype(float)
         elif column in must:
             other = texts[~known].iloc[0]
-            hint = _validate.suggestion(other, labels)
+            hint = validate.suggestion(other, labels)
             raise ValueError(f"column {column!r} has the text {other!r}, which is none of labels{hint} {list(labels)}")
     return frame.assign(**changed) if changed else frame
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.dataset import wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _WIDE = 3.6  # inches of a panel
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def bars(
     result: xr.Dataset,
@@ -57,33 +57,22 @@ def bars(
     """Draw one number of each metric as a bar, with its interval as a whisker.
 
     For any result with one number per metric. A line shows the chance baseline of accuracies (`baseline` of `corr`).
+    Source: Bhandari et al. (2020), Figs. 2, 4 and 5.
 
     Parameters
     ----------
     {result}
     variable : str, optional
         Variable to draw; default "correlation", "f1", or the first.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the largest on top.
     hue : str, optional
         A further dim whose labels share a row; default the first. Each label of the others has a panel.
-    {highlight}
-    {picture}
+    {highlight picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Bhandari et al. (2020), Figs. 2, 4 and 5.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.corr("human").meta.plot.bars()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
@@ -92,7 +81,7 @@ def bars(
     check_not_empty(result[variable])
     further = [str(dim) for dim in result[variable].dims if dim != "metric"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     hue = further[0] if hue is None and further else hue
     result, left_out = shown(result, variable, metric=metric, order=order, highlight=highlight)
     check_not_empty(result[variable])
@@ -133,7 +122,7 @@ def _of_metrics(result: xr.Dataset, variable: str | None) -> str:
     if not names:
         raise ValueError("the result has no numbers of metrics: no variable has the dim 'metric'")
     preferred = next((name for name in ("correlation", "f1") if name in names), names[0])
-    return preferred if variable is None else str(_validate.known("variable", variable, names, "variables"))
+    return preferred if variable is None else str(validate.known("variable", variable, names, "variables"))
 
 
 def _bars_of(axis: Any, drawn: xr.Dataset, variable: str, rows: Any, height: float, at: int) -> None:

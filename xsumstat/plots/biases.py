@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -42,7 +42,7 @@ _NOISE = {
 }
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def bias(
     result: xr.Dataset,
@@ -60,17 +60,13 @@ def bias(
     ----------
     result : Dataset
         Result of `bias`.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the largest mean slope on top.
     hue : str, optional
         Dim, such as "covariate", whose labels share a panel in colours. Each label of the others has a panel.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
@@ -78,10 +74,7 @@ def bias(
     group. An interval without a limit extends to the edge. A note reports whether noise in the human scores is
     subtracted.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.bias("human", given=["length", "system_type"]).meta.plot.bias()
     >>> [axis.get_title() for axis in axes]
     ['length', 'system_type=extractive']
@@ -91,7 +84,7 @@ def bias(
     check_not_empty(result["slope"])
     further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     if "metric" not in result["slope"].dims:
         result = result.expand_dims("metric")
     result, left_out = shown(result, "slope", metric=metric, order=order)

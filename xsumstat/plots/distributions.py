@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses import groups as slices
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 from xsumstat.plots.parts import (
@@ -33,7 +34,6 @@ from xsumstat.plots.parts import (
     style_of,
     texts,
 )
-from xsumstat.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ _MOST_GROUPS = 7  # groups that a panel shows unless others are named
 _GRADES = 100  # equal steps between the lowest score and the highest, up to which scores are grades
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def distribution(
     ds: xr.Dataset,
@@ -61,8 +61,7 @@ def distribution(
 
     Parameters
     ----------
-    {ds}
-    {metric.panels}
+    {ds metric.panels}
     by : str, optional
         Groups: a coordinate of `system` or `input`, such as a system's type, or a further dim, such as the language.
     {order}
@@ -70,24 +69,15 @@ def distribution(
         are drawn, with a note; a list draws all.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Histograms show shares of each group's outputs on common bins; a triangle marks the mean. Bins follow the grades, or
-    the rule of Freedman and Diaconis (8 to 40 bins). Scores are drawn as given, also where lower is better.
-
-    References
-    ----------
+    the rule of Freedman and Diaconis (8 to 40 bins). Scores are drawn as given, also where lower is better. Source:
     Peyrard (2019), Fig. 1.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.distribution(metric="human", by="system_type")
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['abstractive', 'extractive', 'mean']
@@ -128,14 +118,14 @@ _Groups = list[tuple[str, dict[str, Any]]]
 def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups, list[str]]:
     """The groups in order, and a note of those that are left out."""
     names = [name for name, _ in groups]
-    if _validate.is_list(order):
+    if validate.is_list(order):
         if not len(order):
-            raise ValueError(f"order must name at least one group, got []; groups: {_validate.listing(names)}")
+            raise ValueError(f"order must name at least one group, got []; groups: {validate.listing(names)}")
         places = {str(name): at for at, name in enumerate(names)}
         for name in order:
-            _validate.known("label in order", str(name), names, "groups")
+            validate.known("label in order", str(name), names, "groups")
         return [groups[places[str(name)]] for name in order], []
-    _validate.choice("order", order, ORDERS)
+    validate.choice("order", order, ORDERS)
     if order == "name":
         groups = sorted(groups, key=lambda each: each[0])
     elif order == "value":
@@ -157,7 +147,7 @@ def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Gr
     """Name of each group, its dim and its labels."""
     others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
-        raise ValueError(f"score has the dims {_validate.listing(others)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(others)}; select one label of each further one")
     if by is None:
         return [("", {})]
     if by in score.dims and by not in facts.CORE:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _INCHES = 3.8  # across a panel
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def drift(
     result: xr.Dataset,
@@ -52,8 +52,7 @@ def drift(
     ----------
     result : Dataset
         From ``ds.meta.drift``.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         It orders the systems of a panel.
     {picture}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.components import label_points
 from xsumstat.plots.parts import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _ROWS = 60  # labels of one picture unless others are named
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def sensitivity(
     result: xr.Dataset,
@@ -53,6 +53,8 @@ def sensitivity(
 ) -> Any:
     """Draw `margin_sensitivity`: the share of comparisons found equivalent as the margin grows.
 
+    Source: Braun et al. (2022), Fig. 4.
+
     Parameters
     ----------
     {result}
@@ -64,19 +66,9 @@ def sensitivity(
         Order of the metrics, or else of the labels of `hue`. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Braun et al. (2022), Fig. 4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> shares = ds.meta.margin_sensitivity("human", other="judge", level="input", n_resamples=99, rng=1)
     >>> axes = shares.meta.plot.sensitivity()
     >>> axes.get_xlabel().splitlines()[0]
@@ -86,7 +78,7 @@ def sensitivity(
         raise ValueError("the result has no shares by margin; this draws what margin_sensitivity gives")
     further = [str(dim) for dim in result["share"].dims if dim != "margin"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     hue = further[0] if hue is None and further else hue
     by_metric = "metric" in further or metric is not None
     sorted_dim = "metric" if by_metric else hue or "metric"
@@ -137,7 +129,7 @@ def _tests(result: xr.Dataset) -> str:
     return "; ".join(each for each in (found, number, level) if each)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def shifts(
     result: xr.Dataset,
@@ -170,22 +162,11 @@ def shifts(
     Axes or array of Axes
         An array if further dims give several panels.
 
-    Raises
-    ------
-    ValueError
-        If one of the results has no shifts, or they share no label.
-    ImportError
-        Without matplotlib, or with `other` without adjustText (extra "plot").
-
     Notes
     -----
     For one result each label is a row: a large point is the mean shift, small points are pairs that the base resolves.
     Left of 0 the leading metric loses some of its lead. For two results, points on the diagonal shift alike; near the
-    horizontal line the second change undoes the first.
-
-    References
-    ----------
-    Braun et al. (2022), Fig. 6.
+    horizontal line the second change undoes the first. Source: Braun et al. (2022), Fig. 6.
 
     Examples
     --------
@@ -202,7 +183,7 @@ def shifts(
         if not isinstance(each, xr.Dataset) or "mean_shift" not in each:
             raise ValueError("the result has no shifts; this draws what dominance gives with along=")
     if not isinstance(labels, tuple | list) or len(labels) != 2 or not all(isinstance(each, str) for each in labels):
-        raise TypeError(f"labels must be two texts, as ('first', 'second'), got {_validate.given(labels)}")
+        raise TypeError(f"labels must be two texts, as ('first', 'second'), got {validate.given(labels)}")
     if other is None:
         return _shifts_by_label(result, metric, order, figsize, title, ax)
     return _shifts_of_two(result, other, labels, figsize, title, ax)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.judges import RATER
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, results, wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -40,7 +41,6 @@ from xsumstat.plots.parts import (
     texts,
     with_values,
 )
-from xsumstat.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ _AT_1 = 19.0
 _MOST_OTHERS = 8  # panels of metrics that differences are from
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def forest(
     result: xr.Dataset,
@@ -92,10 +92,7 @@ def forest(
         Result of `human_ceiling` with the same coefficient and level: a band shows the raters' own interval.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
@@ -103,17 +100,11 @@ def forest(
     ``hue="level"``. Human scores have a darker row. Metrics without an estimate are named in a note. A line shows the
     chance baseline of accuracies. A stroke marks the estimate less its bias where the jackknife's bias exceeds a
     quarter of the standard error. The quantiles of a confidence distribution are the limits of intervals of all levels
-    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985).
-
-    References
-    ----------
-    Xie & Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
+    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985). Sources: Xie &
+    Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
     distributions". Deutsch et al. (2021), Fig. 4.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.ci("human").meta.plot.forest()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
@@ -122,11 +113,11 @@ def forest(
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
-    _validate.flag("density", density)
+    validate.flag("density", density)
     check_not_empty(result[middle])
     further = [str(dim) for dim in result[middle].dims if dim != "metric"]
     if hue is not None:
-        _validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "further dims")
     raters = _raters_of(result, ceiling)
     result, *notes = _chosen(result, middle, metric, order, highlight)
     check_not_empty(result[middle])

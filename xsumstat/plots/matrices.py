@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
@@ -37,7 +38,6 @@ from xsumstat.plots.parts import (
     texts,
     words_on,
 )
-from xsumstat.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ _POINTS = 2000  # more points in a cell lie on each other: hexagons then
 _PALE = 1.2  # the ends of the colours are not taken: words are easier to read on paler ones
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def matrix(
     result: xr.Dataset,
@@ -67,8 +67,7 @@ def matrix(
 
     Parameters
     ----------
-    {result}
-    {metric.few}
+    {result metric.few}
     order : {"clustered", "value", "name", "given"} or list of labels, default "clustered"
         Similar metrics beside each other, by mean correlation with the others, by name, as given, or only these labels.
     triangle : bool, default True
@@ -85,17 +84,10 @@ def matrix(
     Notes
     -----
     "clustered" is the leaf order of a hierarchical clustering of 1 − correlation by average linkage, with neighbours as
-    close as possible; an undefined correlation counts as 0.
+    close as possible; an undefined correlation counts as 0. Sources: Peyrard (2019), Table 1. Bar-Joseph et al. (2001),
+    "Fast optimal leaf ordering for hierarchical clustering", Bioinformatics 17.
 
-    References
-    ----------
-    Peyrard (2019), Table 1. Bar-Joseph et al. (2001), "Fast optimal leaf ordering for hierarchical clustering",
-    Bioinformatics 17.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.metric_corr(level="input").meta.plot.matrix()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['rouge', 'bertscore', 'human', 'judge', 'perplexity', 'length']
@@ -104,7 +96,7 @@ def matrix(
         raise ValueError("the result has no correlations of metrics with each other; this draws what metric_corr gives")
     for name, value in (("triangle", triangle), ("annotate", annotate)):
         if value is not None:
-            _validate.flag(name, value)
+            validate.flag(name, value)
     result = _in_order(result, metric, order)
     check_not_empty(result["correlation"])
     half = triangle and _is_symmetric(result)
@@ -122,8 +114,8 @@ def _in_order(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
     """The chosen metrics in order, along both sides of a matrix of all pairs, else along its rows."""
     square = np.array_equal(result["metric"].values, result["other_metric"].values)
     dims = _SIDES if square else _SIDES[:1]
-    if not _validate.is_list(order):
-        _validate.choice("order", order, ("clustered", *ORDERS))
+    if not validate.is_list(order):
+        validate.choice("order", order, ("clustered", *ORDERS))
     clustered = isinstance(order, str) and order == "clustered"
     first = ("given" if square else "value") if clustered else order
     result, _ = shown(result, "correlation", metric=metric, order=first, dims=dims, most=None)
@@ -237,7 +229,7 @@ def _number(value: float) -> str:
     return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
-@_validate.public
+@validate.public
 def scatter_matrix(
     ds: xr.Dataset,
     *,
@@ -261,8 +253,7 @@ def scatter_matrix(
     coefficient : str, default "kendall"
         Coefficient at input level: "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c" or
         "pairwise_accuracy".
-    {figsize}
-    {title}
+    {figsize title}
 
     Returns
     -------
@@ -271,26 +262,20 @@ def scatter_matrix(
 
     Notes
     -----
-    Scores are drawn as given, also where lower is better; the correlations negate those.
+    Scores are drawn as given, also where lower is better; the correlations negate those. Source: Peyrard (2019), Fig.
+    4.
 
-    References
-    ----------
-    Peyrard (2019), Fig. 4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.scatter_matrix(metric=["human", "judge", "rouge"])
     >>> [each.get_ylabel() for each in axes[:, 0]]
     ['human', 'judge', 'rouge']
     """
     from xsumstat.analyses.correlation import metric_corr
 
-    if _validate.is_list(order) and metric is None:
+    if validate.is_list(order) and metric is None:
         for label in order:
-            _validate.known("label in order", label, list(ds.indexes.get("metric", ())), "metrics")
-    requested = order if _validate.is_list(order) and metric is None else _with_gold(ds, metric)
+            validate.known("label in order", label, list(ds.indexes.get("metric", ())), "metrics")
+    requested = order if validate.is_list(order) and metric is None else _with_gold(ds, metric)
     oriented = schema.prepare_cells(ds, requested)
     labels = oriented["metric"].values.tolist()
     if len(labels) < 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -36,7 +36,7 @@ _WIDE = 2.8  # inches of a panel
 _QUARTERS = "human_quarter"
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def missingness(
     result: xr.Dataset,

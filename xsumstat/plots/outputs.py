@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     MOST,
@@ -33,7 +34,6 @@ from xsumstat.plots.parts import (
     texts,
     variable_label,
 )
-from xsumstat.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ class _Line(NamedTuple):
         return float((self.share * self.n)[there].sum()) / total if total else -np.inf
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def disagreement(
     result: xr.Dataset,
@@ -93,24 +93,15 @@ def disagreement(
         metrics; for more, one for each metric, with its least and most similar metrics highlighted.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     The dashed line, one half, is the expectation for independent metrics. Larger marks have more pairs; hollow marks
-    have fewer than 20, or a single input, and no interval. Bands of bins with few inputs are too narrow.
-
-    References
-    ----------
+    have fewer than 20, or a single input, and no interval. Bands of bins with few inputs are too narrow. Source:
     Peyrard (2019), Fig. 2.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> shares = ds.meta.disagreement(metric=["human", "judge", "rouge"], n_resamples=99, rng=1)
     >>> [each.get_title() for each in shares.meta.plot.disagreement()]
     ['rouge and judge', 'rouge and human', 'judge and human']
@@ -147,9 +138,9 @@ def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
     for dim in _SIDES:
         if dim not in result.dims:
             result = result.expand_dims(dim) if dim in result.coords else result.expand_dims({dim: [dim]})
-    named = [each for each in (metric, order if _validate.is_list(order) else None) if each is not None]
+    named = [each for each in (metric, order if validate.is_list(order) else None) if each is not None]
     labels = result["metric"].values.tolist()
-    n = min([len(labels), *(len(_validate.listed(each)) for each in named)])
+    n = min([len(labels), *(len(validate.listed(each)) for each in named)])
     if n > _MOST_METRICS:
         raise ValueError(
             f"the result has {n} metrics, and at most {_MOST_METRICS} can be distinguished in this picture; name those "
@@ -203,14 +194,14 @@ def _panels(result: xr.Dataset, lines: dict[tuple[int, int], _Line], order: Any,
 
 def _highlighted(result: xr.Dataset, pairs: list[tuple[int, int]], highlight: Any) -> list[tuple[int, int]]:
     rows, columns = (result[dim].values.tolist() for dim in _SIDES)
-    asked = _validate.listed(highlight)
+    asked = validate.listed(highlight)
     for label in asked:
-        _validate.known("highlight", label, list(dict.fromkeys([*rows, *columns])), "metrics")
+        validate.known("highlight", label, list(dict.fromkeys([*rows, *columns])), "metrics")
     if len(set(asked)) != len(asked) or len(asked) not in (1, 2):
         raise ValueError(f"highlight must be one metric or a pair of them, got {highlight!r}")
     found = [(i, j) for i, j in pairs if set(asked) <= {rows[i], columns[j]}]
     if not found:
-        raise ValueError(f"the result has no pair {_validate.listing(asked)}")
+        raise ValueError(f"the result has no pair {validate.listing(asked)}")
     return found
 
 
@@ -268,7 +259,7 @@ def _sizes(most: float, noun: str) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{n:,} {noun}", {**style, "ms": float(np.sqrt(_area(n, most)))}) for n in numbers]
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def improvement(
     result: xr.Dataset,
@@ -281,8 +272,7 @@ def improvement(
 
     Parameters
     ----------
-    {result}
-    {picture.single}
+    {result picture.single}
 
     Returns
     -------
@@ -292,16 +282,9 @@ def improvement(
     Notes
     -----
     Larger marks have more outputs; hollow marks have fewer than 20, or a single input, and no interval. Bands of bins
-    with few inputs are too narrow.
+    with few inputs are too narrow. Source: Peyrard (2019), Fig. 3.
 
-    References
-    ----------
-    Peyrard (2019), Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ratios = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_resamples=99, rng=1)
     >>> ratios.meta.plot.improvement().get_xlabel()
     'normalised mean score of the output'
@@ -327,7 +310,7 @@ def _check_no_further(values: xr.DataArray, dims: Sequence[str]) -> None:
     further = [str(dim) for dim in values.dims if dim not in dims]
     if further:
         raise ValueError(
-            f"the result has the dims {_validate.listing(further)}; select one label of each further one, as "
+            f"the result has the dims {validate.listing(further)}; select one label of each further one, as "
             f"result.sel({further[0]}=...)"
         )
 
@@ -343,7 +326,7 @@ def _heights(axes: list[Any], across: int, down: str, along: str) -> None:
     axes[0].set_xlim(0, 1)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def range_drop(
     result: xr.Dataset,
@@ -370,10 +353,7 @@ def range_drop(
     Axes
         A pair whose interval lies right of its grey bar disagrees more than the range explains.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> drop = ds.meta.range_drop(metric=["human", "judge", "rouge"], top=4, n_resamples=99, rng=1)
     >>> [label.get_text() for label in drop.meta.plot.range_drop().get_yticklabels()]
     ['rouge and judge', 'rouge and human', 'judge and human']
@@ -383,7 +363,7 @@ def range_drop(
     if not set(_SIDES) <= set(result["difference"].dims):
         raise ValueError("the result has drops of one metric or pair only; select with a list, as sel(metric=[...])")
     _check_no_further(result["difference"], _SIDES)
-    chosen = result["metric"].values.tolist() if metric is None and not _validate.is_list(order) else metric
+    chosen = result["metric"].values.tolist() if metric is None and not validate.is_list(order) else metric
     result, _ = shown(result, "difference", metric=chosen, order=order, dims=_SIDES)
     pairs, left_out = _pairs_in_order(result, order, listed=chosen is metric)
     labels = [_pair_name(result, *pair) for pair in pairs]

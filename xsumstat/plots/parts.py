@@ -12,8 +12,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, catalogue, extras
+from xsumstat import catalogue
 from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import extras, validate
 from xsumstat.dataset import scores as schema
 
 # Okabe & Ito's colours, told apart by colour-blind readers; the light ones were searched for the same end near these.
@@ -220,15 +221,15 @@ def shown(
     """
     dim = dims[0]
     labels = np.ravel(result[dim].values).tolist() if dim in result.coords or dim in result.dims else []
-    listed = metric is not None or _validate.is_list(order)
-    chosen = _validate.listed(metric) if metric is not None else labels
-    if _validate.is_list(order):
+    listed = metric is not None or validate.is_list(order)
+    chosen = validate.listed(metric) if metric is not None else labels
+    if validate.is_list(order):
         for label in order:
-            _validate.column("label in order", label)
+            validate.column("label in order", label)
         chosen, order = [label for label in dict.fromkeys(order) if metric is None or label in chosen], "given"
     for label in chosen:
-        _validate.known(dim if metric is not None else "label in order", label, labels, f"{dim}s")
-    _validate.choice("order", order, ORDERS)
+        validate.known(dim if metric is not None else "label in order", label, labels, f"{dim}s")
+    validate.choice("order", order, ORDERS)
     if dim not in result.dims:
         return result, ""
     if order == "value":
@@ -238,15 +239,15 @@ def shown(
         chosen = sorted(chosen, key=lambda label: -value_of[label])
     elif order == "name":
         chosen = sorted(chosen, key=str)
-    wanted = [] if highlight is None else _validate.listed(highlight)
+    wanted = [] if highlight is None else validate.listed(highlight)
     for label in wanted:
-        _validate.known("highlight", label, labels, f"{dim}s")
+        validate.known("highlight", label, labels, f"{dim}s")
     note = ""
     if not listed and most is not None and len(chosen) > most:
         largest, keyword = ("best", "metric") if dim == "metric" else ("largest", "order")
         which = {"value": largest, "name": "first by name", "given": "first"}[order]
         further = [label for label in chosen[most:] if label in wanted]
-        also = f" and {_validate.counted(len(further), 'highlighted one')}" if further else ""
+        also = f" and {validate.counted(len(further), 'highlighted one')}" if further else ""
         note = f"the {most} {which}{also} of {len(chosen)} {dim}s; {keyword}= names others"
         chosen = [*chosen[:most], *further]
     for each in dims:
@@ -257,7 +258,7 @@ def shown(
 
 def emphasise(axis: Any, labels: Sequence[Any], highlight: Any) -> None:
     """A tinted row and a bold name for each of the metrics to highlight, in rows of `labels`."""
-    wanted = [] if highlight is None else _validate.listed(highlight)
+    wanted = [] if highlight is None else validate.listed(highlight)
     names = axis.get_yticklabels()
     for row, label in enumerate(labels):
         if label in wanted:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
@@ -40,7 +40,7 @@ _WIDTHS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5)
 _POWERS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def plan(
     result: xr.Dataset,
@@ -63,10 +63,7 @@ def plan(
         "value": by mean value, the largest first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----

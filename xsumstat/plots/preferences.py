@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import preferences as schema
 from xsumstat.dataset import results, wording
 from xsumstat.plots.parts import (
@@ -38,7 +38,7 @@ _DRAWN = ("position_bias", "preference_agreement", "preference_bias")
 _INCHES = 3.8  # across a panel
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def raters(
     result: xr.Dataset,
@@ -56,8 +56,7 @@ def raters(
     ----------
     result : Dataset
         Result of one of these.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------
@@ -113,7 +112,7 @@ def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
     axis.set_axisbelow(True)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def strengths(
     result: xr.Dataset,
@@ -129,8 +128,7 @@ def strengths(
     ----------
     result : Dataset
         Result of ``ds.meta.rank_systems``.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------

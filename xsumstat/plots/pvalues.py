@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
 from xsumstat.dataset import results, wording
 from xsumstat.plots.parts import (
     MOST,
@@ -44,7 +44,7 @@ _SHOWN = 0.5  # of one-sided tests; a larger p-value says no more than that of t
 _DARK_STEPS = ("#5aa5d8", "#2f74ad", "#1b4468", "#262626")
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def pvalues(
     result: xr.Dataset,
@@ -60,7 +60,7 @@ def pvalues(
     """Draw the p-values of all pairs as a matrix; a frame marks significant ones.
 
     For results of `compare_metrics`, `compare_groups`, `perm_test`, `boot_test`, `corr_test`, `equivalence` and
-    `compare_systems`; frames need p-values corrected by `adjust`.
+    `compare_systems`; frames need p-values corrected by `adjust`. Source: Deutsch et al. (2021), Figs. 5 and 6.
 
     Parameters
     ----------
@@ -70,29 +70,18 @@ def pvalues(
         where ``pvalue_adjusted <= alpha``.
     annotate : bool, optional
         Write the p-values into the cells; default for at most 14 columns.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         Order of rows, and of columns with the same labels. "value": the largest mean difference first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Deutsch et al. (2021), Figs. 5 and 6.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> [label.get_text() for label in test.meta.plot.pvalues().get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
-    alpha = _validate.fraction("alpha", alpha)
+    alpha = validate.fraction("alpha", alpha)
     sides = _sides(result)
     if sides is None:
         raise ValueError("the result has no p-values of metric pairs; this draws what compare_metrics gives")
@@ -104,7 +93,7 @@ def pvalues(
     check_not_empty(result["pvalue"])
     panels = panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
     rows, columns = (result.sizes[dim] for dim in sides)
-    annotate = columns <= 14 if annotate is None else _validate.flag("annotate", annotate)
+    annotate = columns <= 14 if annotate is None else validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
     below = label_width(result[sides[1]])
     across, down = grid_of(len(panels))

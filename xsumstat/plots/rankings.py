@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
@@ -37,13 +38,12 @@ from xsumstat.plots.parts import (
     too_few_words,
     words_on,
 )
-from xsumstat.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def clusters(
     result: xr.Dataset,
@@ -67,30 +67,19 @@ def clusters(
     tests : Dataset, optional
         Result of `compare_metrics` for the same metrics: a bar joins metrics without significant differences. Bars may
         overlap. Default: a bar joins a cluster.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the best on top.
-    {highlight}
-    {picture}
+    {highlight picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Neighbours in two clusters need not differ significantly: a metric starts a new cluster if one member of the cluster
     above beats it. `tests` shows each pair. A line shows the chance baseline of accuracies (`baseline` of `corr`).
+    Source: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
 
-    References
-    ----------
-    Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.rank("human", n_resamples=99, rng=1).meta.plot.clusters()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
@@ -134,7 +123,7 @@ def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, neede
     if other is None:
         return
     if not isinstance(other, xr.Dataset) or not needed <= set(other.data_vars) or "metric" not in other.dims:
-        raise ValueError(f"{name} must be what {analysis} gives, with {_validate.listing(sorted(needed))}")
+        raise ValueError(f"{name} must be what {analysis} gives, with {validate.listing(sorted(needed))}")
     lacking = [label for label in result["metric"].values.tolist() if label not in other["metric"].values.tolist()]
     if lacking:
         raise ValueError(f"{name} must hold all metrics of the result; it lacks {lacking[0]!r}")
@@ -217,7 +206,7 @@ def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
         )  # fmt: skip
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def tasks(
     result: xr.Dataset,
@@ -230,6 +219,8 @@ def tasks(
 ) -> Any:
     """Draw `rank_tasks` as WMT's table: cluster and correlation by metric and task, best in bold.
 
+    Source: Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
+
     Parameters
     ----------
     {drawn}
@@ -241,14 +232,7 @@ def tasks(
     Axes
         The axes with the table.
 
-    References
-    ----------
-    Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall")}
     >>> axes = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).meta.plot.tasks()
     >>> [text.get_text() for text in axes.texts[:6]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -35,7 +35,7 @@ _WIDE = 3.0  # inches of a panel
 _BETWEEN = 0.12  # of the distance of two numbers of runs
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def repeatability(
     result: xr.Dataset,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import scores as schema
 from xsumstat.plots.parts import (
     MOST,
@@ -44,7 +44,7 @@ _NAMED = 60  # labels that an axis has room for
 _ROW, _COLUMN = 0.125, 0.2  # inches of one that is named
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def heatmap(
     ds: xr.Dataset,
@@ -61,31 +61,20 @@ def heatmap(
 
     Parameters
     ----------
-    {ds}
-    {metric.panels}
-    {order}
+    {ds metric.panels order}
         Order of systems and inputs in all panels; a list selects systems. "value": the best by the first panel's metric
         left and on top.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Bright is better, also where lower scores are. A missing score is a cross. Rows of one colour are inputs on which
-    all systems score alike: tests should pair systems by input (see `input_effect`).
+    all systems score alike: tests should pair systems by input (see `input_effect`). Source: Rankel et al. (2011),
+    Figs. 2 to 5.
 
-    References
-    ----------
-    Rankel et al. (2011), Figs. 2 to 5.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.heatmap(metric="human")
     >>> axes.get_xlabel()
     '12 systems, the best left'
@@ -117,15 +106,15 @@ def heatmap(
 
 def _both_orders(score: xr.DataArray, order: Any) -> dict[str, list[int]]:
     """Places of systems and inputs of one metric's scores, in the order asked for."""
-    listed = _validate.is_list(order)
+    listed = validate.is_list(order)
     if not listed:
-        _validate.choice("order", order, ORDERS)
+        validate.choice("order", order, ORDERS)
     places = {}
     for dim, other in (("system", "input"), ("input", "system")):
         labels = score[dim].values.tolist()
         if listed and dim == "system":
             for label in order:
-                _validate.known("label in order", label, labels, "systems")
+                validate.known("label in order", label, labels, "systems")
             places[dim] = [labels.index(label) for label in order]
         elif listed or order == "value":
             places[dim] = np.argsort(-score.mean(other).values, kind="stable").tolist()
@@ -174,7 +163,7 @@ def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) 
     across, _ = grid_of(len(axes))
     systems, inputs = texts(score["system"]), texts(score["input"])
     by_value = f", the best{by} " if order == "value" else ""
-    inputs_by_value = f", the best{by} " if order == "value" or _validate.is_list(order) else ""
+    inputs_by_value = f", the best{by} " if order == "value" or validate.is_list(order) else ""
     for axis in axes:
         axis.tick_params(labelsize=SMALL)
         named = range(len(systems)) if len(systems) <= _NAMED else []
@@ -182,16 +171,16 @@ def _name_both_sides(axes: list[Any], score: xr.DataArray, order: Any, by: str) 
         axis.set_xticks(named, systems if named else [], **style, **PLAIN)
     for axis in axes[-across:]:
         axis.set_xlabel(
-            _validate.counted(len(systems), "system") + (by_value and f"{by_value}left"), fontsize=9, **PLAIN
+            validate.counted(len(systems), "system") + (by_value and f"{by_value}left"), fontsize=9, **PLAIN
         )
     named = range(len(inputs)) if len(inputs) <= _NAMED else []
     axes[0].set_yticks(named, inputs if named else [], fontsize=SMALL, **PLAIN)
     for axis in axes[::across]:
         tail = inputs_by_value and f"{inputs_by_value}on top"
-        axis.set_ylabel(_validate.counted(len(inputs), "input") + tail, fontsize=9, **PLAIN)
+        axis.set_ylabel(validate.counted(len(inputs), "input") + tail, fontsize=9, **PLAIN)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def input_effect(
     result: xr.Dataset,
@@ -216,23 +205,14 @@ def input_effect(
         Order of inputs in each panel. "value": the highest mean rank on top.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Intervals are cut at 1 and at the number of scores. Hollow points do not differ significantly from the marked input.
+    Source: Rankel et al. (2011), Fig. 1.
 
-    References
-    ----------
-    Rankel et al. (2011), Fig. 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.input_effect(metric="human").meta.plot.input_effect()
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['the input marked', 'differs from it', 'may not differ']
@@ -240,7 +220,7 @@ def input_effect(
     if "mean_rank" not in result:
         raise ValueError("the result has no mean ranks; this draws what input_effect gives")
     if highlight is not None:
-        _validate.known("highlight", highlight, result["input"].values.tolist(), "inputs")
+        validate.known("highlight", highlight, result["input"].values.tolist(), "inputs")
     shown(result, "mean_rank", order=order, dims=("input",), most=None)  # of each panel below; wrong names at once
     result, left_out = shown(result, "mean_rank", metric=metric, order="given")
     check_not_empty(result["mean_rank"])
@@ -279,7 +259,7 @@ def _looks() -> tuple[dict[str, Any], ...]:
 
 def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, named: bool) -> None:
     panel = panel.isel(input=np.flatnonzero(panel["mean_rank"].notnull().values))
-    if _validate.is_list(order):  # an input may have no rank by this metric
+    if validate.is_list(order):  # an input may have no rank by this metric
         there = set(panel["input"].values.tolist())
         order = [label for label in order if label in there]
     panel, _ = shown(panel, "mean_rank", order=order, dims=("input",), most=None)
@@ -309,7 +289,7 @@ def _ranked_inputs(axis: Any, panel: xr.Dataset, order: Any, highlight: Any, nam
         bbox={"boxstyle": "square,pad=0.1", "fc": ground(), "ec": "none", "alpha": 0.85}, **PLAIN,
     )  # fmt: skip
     axis.set_yticks(rows if named else [], texts(panel["input"]) if named else [], fontsize=SMALL, **PLAIN)
-    axis.set_ylabel("" if named else _validate.counted(len(mean), "input"), fontsize=9, **PLAIN)
+    axis.set_ylabel("" if named else validate.counted(len(mean), "input"), fontsize=9, **PLAIN)
     axis.set_ylim(-0.8, len(mean) - 0.2)
     total = int(n.sum())
     margin = 0.03 * float(high.max() - low.min())

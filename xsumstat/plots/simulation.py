@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -40,7 +40,7 @@ _WORDS = {
 }
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def coverage(
     result: xr.Dataset,
@@ -54,6 +54,8 @@ def coverage(
 ) -> Any:
     """Draw `coverage` with the simulation's 95 % limits, beside the nominal level.
 
+    Source: Deutsch et al. (2021), Table 1.
+
     Parameters
     ----------
     {result}
@@ -66,14 +68,7 @@ def coverage(
         Order of panels of metrics. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
-
-    References
-    ----------
-    Deutsch et al. (2021), Table 1.
+    {axes}
 
     Examples
     --------
@@ -94,7 +89,7 @@ def coverage(
     return finished(axes, ax, title=title, items=items, heading="interval" if len(items) > 1 else "", notes=notes)
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def power(
     result: xr.Dataset,
@@ -108,7 +103,8 @@ def power(
 ) -> Any:
     """Draw `power`: how often tests find a difference, with the simulation's 95 % limits.
 
-    With ``null=True`` the shares are false positives, beside the significance level.
+    With ``null=True`` the shares are false positives, beside the significance level. Source: Deutsch et al. (2021),
+    Fig. 3.
 
     Parameters
     ----------
@@ -122,19 +118,9 @@ def power(
         Order of panels of metrics. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Deutsch et al. (2021), Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = xsumstat.power(ds, "human", metric="judge", n_trials=10, n_resamples=19, rng=1)
     >>> axes = found.meta.plot.power()
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
@@ -174,7 +160,7 @@ def _drawn(
     ax: Any,
 ) -> tuple[list[Any], list[tuple[str, dict[str, Any]]]]:
     dims = [str(dim) for dim in result[name].dims]
-    _validate.known("x", x, dims, "dims")
+    validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
     panels = panels_of(result, [dim for dim in dims if dim not in (x, hue)])
     if "other_metric" in dims:  # a metric has no difference from itself

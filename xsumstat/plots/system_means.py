@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     PLAIN,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ALONE = {"marker": "s", "lw": 1.2, "ms": 4, "mfc": "none"}
 
 
-@_validate.public
+@validate.public
 @on_its_ground
 def system_means(
     result: xr.Dataset,
@@ -53,18 +53,14 @@ def system_means(
         Result of ``ds.meta.system_means``.
     system : label or list of labels, optional
         Systems to draw; default all, or the first 20 in order, with a note.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if further dims give several panels.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))
     >>> axes = ds.meta.system_means(few, metric="judge").meta.plot.system_means()
     >>> axes.get_xlabel()

@@ -12,11 +12,11 @@ import numpy as np
 from xsumstat.coefficients import arrays, curvature, leave_one_out
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import jackknife
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates
 from xsumstat.resampling.jobs import Job
-from xsumstat.types import FloatArray, IntArray
 
 NAMES = (
     *("correlation", "ci_low", "ci_high", "standard_error", "n_undefined"),

@@ -13,10 +13,10 @@ from xsumstat.coefficients import arrays, leave_one_out
 from xsumstat.coefficients import clusters as by_cluster
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import comparison, group_differences, jackknife
 from xsumstat.inference.group_differences import Group
 from xsumstat.resampling.jobs import AtOnce, OfMetrics
-from xsumstat.types import FloatArray, IntArray
 
 # Numbers of each group, of each pair of groups, and of all groups.
 OF_GROUP = ("correlation", "rests_on", "without_limits", "group_fell_back")
@@ -47,11 +47,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
-    """Differences of each metric's correlation between groups.
-
-    A metric has `n_rows` targets: row r holds the numbers of group r and of pair r, row 0 also those of all groups; NaN
-    elsewhere.
-    """
+    """Differences of each metric's correlation between groups, in `n_rows` targets: row r of group r and of pair r."""
 
     targets: tuple[tuple[int, ...], ...]
     measure: Measure

@@ -12,12 +12,12 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, pairs
 from xsumstat.coefficients.record import Differences, Measure
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray, Pair
 from xsumstat.inference import pvalues
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.resampling import threads
 from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DecisionPlan, PairPlan, SwapPlan
-from xsumstat.types import TOLERANCE, FloatArray, IntArray, Pair
 
 
 @dataclass(frozen=True)

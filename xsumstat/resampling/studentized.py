@@ -11,12 +11,12 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.intervals import studentized_interval
 from xsumstat.resampling import draws, jackknife, threads
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
 from xsumstat.resampling.jobs import OfMetrics
 from xsumstat.resampling.plans import DrawPlan
-from xsumstat.types import FloatArray, IntArray
 
 _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "fell_back")
 # A standard error that is no larger is none.
@@ -101,11 +101,7 @@ class Studentized(OfMetrics[Ready]):
 def standard_errors(
     estimates: Estimates, systems: IntArray, out: FloatArray, stop: threading.Event | None = None
 ) -> None:
-    """Fill each target's jackknife standard error over the drawn systems, (targets, resamples).
-
-    ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n drawn systems with counts w (`systems`); θ(−i) is without one of the
-    w. Undefined values are left out.
-    """
+    """Fill in ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over n drawn systems with counts w, (targets, resamples)."""
     n, inputs = estimates.shape[0], arrays.ones(estimates.shape[1])
     cost = sum(each.cost for each in estimates.estimators)
     step = max(1, _COUNTS // n**2)

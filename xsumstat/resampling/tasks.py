@@ -1,8 +1,6 @@
-"""A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold.
-
-Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs them,
-so they are never in memory together.
-"""
+"""A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold."""
+# Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs
+# them, so they are never in memory together.
 
 from __future__ import annotations
 
@@ -15,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from xsumstat import _validate, extras
+from xsumstat.core import extras, validate
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.resampling import jobs
 from xsumstat.resampling.jobs import Job, R
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # Cells times resamples times targets of one task: a second or two, more where scores are tied.
 _TASK = 4e9
@@ -39,12 +37,9 @@ def with_dask(
     used: tuple[Any, Any] | None,
     keep_samples: bool = False,
 ) -> tuple[Any, Any]:
-    """Lazy numbers of all targets, (names, ..., targets), and lazy samples (..., targets, n_resamples) or None.
-
-    `arrays` are scores (..., metrics, systems, inputs), mostly the gold (..., systems, inputs), and arrays (..., rows,
-    targets); `lead` are the sizes of the further labels; `used` marks systems and inputs to keep. Raises ValueError if
-    a task needs more memory than a worker has.
-    """
+    """Lazy numbers of all targets, (names, ..., targets), and lazy samples (..., targets, n_resamples) or None."""
+    # `arrays` are scores (..., metrics, systems, inputs), mostly the gold (..., systems, inputs), and arrays (...,
+    # rows, targets); `lead` are the sizes of the further labels; `used` marks systems and inputs to keep.
     dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     by_metric = job.metrics_of(job.targets[0]) is not None
     scores = arrays[0].rechunk({axis: 1 if by_metric and axis == len(lead) else -1 for axis in range(arrays[0].ndim)})
@@ -250,7 +245,7 @@ def _check_room(job: Job[Any], plan: _Plan) -> None:
     room = _memory()
     if needed > room:
         raise ValueError(
-            f"one task needs about {needed / 1e9:.3g} GB: {_validate.counted(metrics, 'metric')} and the gold, "
+            f"one task needs about {needed / 1e9:.3g} GB: {validate.counted(metrics, 'metric')} and the gold, "
             f"of {plan.matrix_bytes / 1e9:.3g} GB each, and what is made of them; there are {room / 1e9:.3g} GB for a "
             "task. Take workers with more memory, or fewer inputs"
         )

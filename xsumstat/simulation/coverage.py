@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, checked_progress
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import results
 from xsumstat.inference.intervals import INTERVALS as INTERVAL_NAMES
 from xsumstat.inference.intervals import normal_quantile
@@ -20,7 +21,6 @@ from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Scores, Source
-from xsumstat.types import CorrelationFunction, FloatArray
 
 # What is looked at unless something else is named: keywords of `ci`.
 INTERVALS: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ _KEYWORDS: dict[str, Any] = {"method": "bootstrap", "interval": "percentile", "r
 _NUMBERS = ("coverage", "misses_low", "misses_high", "width", "estimate")
 
 
-@_validate.public
+@validate.public
 def coverage(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -66,12 +66,10 @@ def coverage(
     ----------
     {ds}
         Without further dims.
-    {gold}
-    {metric}
+    {gold metric}
     other : label, list of labels or bool DataArray, optional
         Use intervals for the difference between `metric` and each of these metrics.
-    {level.list}
-    {coefficient.list}
+    {level.list coefficient.list}
     intervals : mapping, optional
         Intervals by name, each with keywords `method`, `interval` and `resample` of `ci`; defaults "bootstrap",
         "percentile" and "both". Default "jackknife", "fisher" (if available), "system", "input" and "both"
@@ -84,8 +82,7 @@ def coverage(
         Needs "population".
     {n_inputs.design}
         Needs "population".
-    {n_trials}
-    {n_resamples.trials}
+    {n_trials n_resamples.trials}
     confidence_level : float, default 0.95
         Nominal coverage.
     {trials}
@@ -104,11 +101,7 @@ def coverage(
     -----
     With "halves" the target is itself uncertain, so even a correct interval undercovers; "population" measures what a
     confidence interval promises. A relative width of 1 is that of normal estimates; with few systems, or correlations
-    near 1, correct intervals are wider.
-
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5.1 and Table 1.
+    near 1, correct intervals are wider. Source: Deutsch, Dror & Roth (2021), §5.1 and Table 1.
 
     Examples
     --------
@@ -119,15 +112,15 @@ def coverage(
     >>> found.coverage.squeeze(drop=True).to_series().to_dict()
     {'fisher': 1.0, 'jackknife': 0.98}
     """
-    _validate.choice("truth", truth, ("halves", "population"))
+    validate.choice("truth", truth, ("halves", "population"))
     questions = Questions.of(level, coefficient, missing, undefined)
     if intervals is None:
         fisher = other is None and all(each.fisher for each in questions.records)
         intervals = {name: how for name, how in INTERVALS.items() if fisher or name != "fisher"}
     checked = _checked_intervals(intervals, questions, other is not None)
-    n_trials = _validate.n_draws("n_trials", n_trials, 1)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
-    confidence_level = _validate.fraction("confidence_level", confidence_level)
+    n_trials = validate.n_draws("n_trials", n_trials, 1)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     source = Source.of(ds, gold, metric, questions, truth == "population", n_systems, n_inputs, other)
@@ -165,8 +158,8 @@ def _checked_intervals(intervals: Any, questions: Questions, differences: bool) 
     for label, given in trials.named_keywords("intervals", intervals).items():
         where = f"intervals[{label!r}]"
         chosen = trials.completed(where, given, "ci", _KEYWORDS)
-        _validate.choice(f"{where}['method']", chosen["method"], METHODS)
-        _validate.choice(f"{where}['interval']", chosen["interval"], INTERVAL_NAMES)
+        validate.choice(f"{where}['method']", chosen["method"], METHODS)
+        validate.choice(f"{where}['interval']", chosen["interval"], INTERVAL_NAMES)
         if chosen["method"] == "jackknife":
             if "interval" in given:
                 raise ValueError(f"{where}: interval= applies only to method='bootstrap'")

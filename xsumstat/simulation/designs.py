@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.likeness import Likeness
 from xsumstat.simulation.model import Model
-from xsumstat.types import FloatArray
 
 Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
 Design = tuple[int, int]  # systems, inputs
@@ -39,11 +39,11 @@ class Questions:
 
     @classmethod
     def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
-        levels, names = _validate.listed(level), _validate.listed(coefficient)
+        levels, names = validate.listed(level), validate.listed(coefficient)
         for each, values in (("level", levels), ("coefficient", names)):
             if not values:
                 raise ValueError(f"{each} is an empty list")
-            _validate.unique(each, values)
+            validate.unique(each, values)
         measures = [[checked_measure(each, name, missing, undefined) for name in names] for each in levels]
         if values := [each.coefficient.name for each in measures[0] if each.coefficient.scale is not None]:
             raise ValueError(
@@ -51,7 +51,7 @@ class Questions:
                 "use a correlation"
             )
         scalars = tuple(
-            name for name, given in (("level", level), ("coefficient", coefficient)) if not _validate.is_list(given)
+            name for name, given in (("level", level), ("coefficient", coefficient)) if not validate.is_list(given)
         )
         return cls(measures, missing, undefined, scalars)
 
@@ -83,12 +83,12 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     if value is None and own < least:
         raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
     sizes = [
-        _validate.integer(name, each, least, _validate.MOST_DRAWS)
-        for each in _validate.listed(own if value is None else value)
+        validate.integer(name, each, least, validate.MOST_DRAWS)
+        for each in validate.listed(own if value is None else value)
     ]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
-    _validate.unique(name, sizes)
+    validate.unique(name, sizes)
     return sizes
 
 
@@ -100,7 +100,7 @@ def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Mod
     if found.gold_name != simulation.GOLD:
         raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
     for label in labels:
-        _validate.known("metric", label, names, "metrics that the model draws")
+        validate.known("metric", label, names, "metrics that the model draws")
     return model, [names.index(label) for label in labels]
 
 
@@ -139,7 +139,7 @@ class Source:
         calibrated.refuse(found.score, "a simulation")
         if found.further:
             raise ValueError(
-                f"scores have further dims: {_validate.listing(sorted(found.further))}; select one label of each"
+                f"scores have further dims: {validate.listing(sorted(found.further))}; select one label of each"
             )
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
@@ -151,7 +151,7 @@ class Source:
             if unknown:
                 raise ValueError(
                     "scores drawn anew come from a model, which knows no correlation for "
-                    f"coefficient={unknown[0]!r}; use one of {_validate.listing(table.OF_POPULATIONS)}, or scores as "
+                    f"coefficient={unknown[0]!r}; use one of {validate.listing(table.OF_POPULATIONS)}, or scores as "
                     "they are (truth='halves' of coverage; power with neither redraw nor other)"
                 )
             model, chosen = _model(ds, found, labels)
@@ -159,7 +159,7 @@ class Source:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
         sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
         scalars = tuple(
-            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not _validate.is_list(given)
+            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not validate.is_list(given)
         )
         designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
         columns = None if other is None else found.columns

@@ -16,9 +16,9 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import components
 from xsumstat.resampling import jackknife, threads
-from xsumstat.types import BoolArray, FloatArray, IntArray
 
 # The part of the standard deviation of systems and inputs that is normal: no two systems are the same then.
 SMOOTHING = 0.3

@@ -10,7 +10,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.types import FloatArray
+from xsumstat.core.types import FloatArray
 
 Effects = tuple[float, float, float]
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
@@ -26,7 +27,6 @@ from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
 from xsumstat.simulation.plan_designs import Asked, Sizes
 from xsumstat.simulation.plan_raters import Ratings
 from xsumstat.simulation.plan_systems import OF_SYSTEMS
-from xsumstat.types import FloatArray
 
 N_SYSTEMS, N_INPUTS = (10, 15, 20, 30, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
 METHODS = ("auto", "formula", "simulation")
@@ -42,7 +42,7 @@ RESAMPLE = ("auto", "both", "input")
 _NUMBERS = ("width", "standard_error", "correlation", "mc_error", "width_low", "width_high")
 
 
-@_validate.public
+@validate.public
 def plan(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -122,8 +122,7 @@ def plan(
     {confidence_level}
     n_trials, n_resamples : int, default 200 and 999
         Simulated trials of each design, and resamples of each test.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -133,24 +132,21 @@ def plan(
         for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
         alone.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
     >>> found.least_inputs.squeeze().values.tolist()
     [nan, 104.0, 14.0]
     """
     estimand = _estimand(estimand, difference, other)
     measure = _checked_measure(level, coefficient)
-    _validate.choice("method", method, METHODS)
-    _validate.choice("resample", resample, RESAMPLE)
+    validate.choice("method", method, METHODS)
+    validate.choice("resample", resample, RESAMPLE)
     confidence_level, alpha = (
-        _validate.fraction("confidence_level", confidence_level),
-        _validate.fraction("alpha", alpha),
+        validate.fraction("confidence_level", confidence_level),
+        validate.fraction("alpha", alpha),
     )
-    n_trials = _validate.n_draws("n_trials", n_trials, 2)
-    _validate.n_draws("n_resamples", n_resamples, 2)
+    n_trials = validate.n_draws("n_trials", n_trials, 2)
+    validate.n_draws("n_resamples", n_resamples, 2)
     asked = Asked(measure, Sizes(n_systems, n_inputs), method, alpha, confidence_level, n_trials, draws.seed_of(rng))
     if test is not None and not isinstance(test, Mapping):
         raise TypeError(f"test must map keywords of a test to values, as {{'method': 'analytic'}}, got {test!r:.100}")
@@ -201,7 +197,7 @@ def _estimand(estimand: Any, difference: Any, other: Any) -> str:
         raise ValueError("other and difference are both given; plan one thing at a time")
     if estimand is None:
         return "agreement" if difference is None else "difference"
-    _validate.choice("estimand", estimand, ESTIMANDS)
+    validate.choice("estimand", estimand, ESTIMANDS)
     if estimand != "difference" and difference is not None:
         raise ValueError(f"difference={difference!r} compares two systems, and estimand is {estimand!r}; leave one out")
     if estimand != "agreement" and other is not None:
@@ -210,7 +206,7 @@ def _estimand(estimand: Any, difference: Any, other: Any) -> str:
 
 
 def _checked_measure(level: Any, coefficient: Any) -> Measure:
-    _validate.choice("level", level, LEVELS)
+    validate.choice("level", level, LEVELS)
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     if not _scales(measure) and (level == "system" or measure.coefficient.function is not None):
         raise ValueError(f"there is no plan for coefficient={coefficient!r}, whose value of normal scores is not known")
@@ -225,7 +221,7 @@ def _scales(measure: Measure) -> bool:
 def _target(target: Any, difference: Any, other: Any, budget: Any, estimand: str) -> float | None:
     if target is not None:
         powers = difference is not None or other is not None
-        return _validate.number("target", target, 0, 1 if powers else math.inf if estimand in OF_SYSTEMS else 2)
+        return validate.number("target", target, 0, 1 if powers else math.inf if estimand in OF_SYSTEMS else 2)
     return 0.8 if (difference is not None and budget is None) or other is not None else None
 
 
@@ -256,10 +252,10 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
 
 
 def _whole(name: str, value: Any, least: int) -> list[int]:
-    sizes = [_validate.integer(name, each, least, _validate.MOST_DRAWS) for each in _validate.listed(value)]
+    sizes = [validate.integer(name, each, least, validate.MOST_DRAWS) for each in validate.listed(value)]
     if not sizes:
         raise ValueError(f"{name} is an empty list")
-    _validate.unique(name, sizes)
+    validate.unique(name, sizes)
     return sizes
 
 
@@ -289,7 +285,7 @@ def _raters(asked: Sequence[int], ratings: Ratings, given: Any) -> list[int | No
 def _without_scalars(found: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
     """Drop the dims of single numbers, which are in attrs."""
     for dim, value in given.items():
-        if dim in found.dims and found.sizes[dim] == 1 and not _validate.is_list(value):
+        if dim in found.dims and found.sizes[dim] == 1 and not validate.is_list(value):
             label = found[dim].values[0].item()
             found = found.squeeze(dim, drop=True)
             found = found.assign_attrs({dim: label})
@@ -341,10 +337,10 @@ def _of_systems(
 
 
 def _differences(given: Any) -> list[float]:
-    sizes = [_validate.number("difference", each, 0, math.inf) for each in _validate.listed(given)]
+    sizes = [validate.number("difference", each, 0, math.inf) for each in validate.listed(given)]
     if not sizes or min(sizes) == 0:
         raise ValueError(f"difference must be above 0, got {given!r}")
-    _validate.unique("difference", sizes)
+    validate.unique("difference", sizes)
     return sizes
 
 
@@ -547,7 +543,7 @@ def _check_enough(found: schema.Scores) -> None:
     if not spread < _TOO_ROUGH * variance:
         raise ValueError(f"{said}: too uncertain to plan from; more systems or ratings are needed")
     if spread > _ROUGH * variance:
-        _validate.warn(f"{said}: plans are rough", "rough_plan")
+        validate.warn(f"{said}: plans are rough", "rough_plan")
 
 
 def _simulated(
@@ -607,8 +603,8 @@ def _powers(
     power = tests_of.power(
         ds, gold, metric=metric, other=other, level=asked.measure.level, coefficient=asked.measure.coefficient.name,
         tests={"test": {"test": "perm_test"} if test is None else test},
-        n_systems=systems if given.n_systems is None or _validate.is_list(given.n_systems) else given.n_systems,
-        n_inputs=inputs if given.n_inputs is None or _validate.is_list(given.n_inputs) else given.n_inputs,
+        n_systems=systems if given.n_systems is None or validate.is_list(given.n_systems) else given.n_systems,
+        n_inputs=inputs if given.n_inputs is None or validate.is_list(given.n_inputs) else given.n_inputs,
         alpha=asked.alpha, n_trials=asked.n_trials, n_resamples=n_resamples, rng=asked.seed, progress=progress,
     )  # fmt: skip
     names = ["power", "ci_low", "ci_high", "mc_error"]

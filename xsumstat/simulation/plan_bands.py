@@ -12,10 +12,10 @@ import xarray as xr
 
 from xsumstat.coefficients import leave_one_out
 from xsumstat.coefficients.record import Measure
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset.scores import Scores
 from xsumstat.inference import components, jackknife, planning
 from xsumstat.simulation.plan_raters import Noise, Ratings
-from xsumstat.types import FloatArray, IntArray
 
 # More systems, and more inputs, than these are left out in so many blocks.
 _BLOCKS = (50, 20)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.rating_plans import MOST, least_number, tried
-from xsumstat.types import FloatArray
 
 # Of fewer inputs nothing is planned.
 LEAST_INPUTS = 5
@@ -35,7 +35,7 @@ class Costs:
         """Defaults: a rating costs 1, prompts and verdicts 0."""
         found = {"rating": (1.0, rating), "prompt": (0.0, prompt), "verdict": (0.0, verdict)}
         costs = cls(**{
-            name: default if given is None else _validate.number(f"cost_per_{name}", given, 0, MOST)
+            name: default if given is None else validate.number(f"cost_per_{name}", given, 0, MOST)
             for name, (default, given) in found.items()
         })  # fmt: skip
         if costs.rating == 0:
@@ -64,10 +64,10 @@ class Money:
             )
         if budget is None:
             return cls(prices, None)
-        budgets = [_validate.number("budget", each, 0, MOST) for each in _validate.listed(budget)]
+        budgets = [validate.number("budget", each, 0, MOST) for each in validate.listed(budget)]
         if not budgets:
             raise ValueError("budget is an empty list")
-        _validate.unique("budget", budgets)
+        validate.unique("budget", budgets)
         return cls(prices, budgets)
 
     @property
@@ -248,8 +248,8 @@ def _row(market: Market, design: Design, budget: float | None, target: float | N
 
 def _too_small(market: Market, every: Sequence[Design], budget: float) -> str:
     least = min(every, key=market.least)
-    systems = _validate.counted(least.systems, "system")
-    ratings = f"{_validate.counted(least.raters or 1, 'rating')} of each output"
+    systems = validate.counted(least.systems, "system")
+    ratings = f"{validate.counted(least.raters or 1, 'rating')} of each output"
     judged = "" if least.judged is None else f" and {least.judged:,} judged inputs"
     return (
         f"budget={budget:g} is too small: the smallest design, {systems} on {LEAST_INPUTS} inputs with {ratings}"

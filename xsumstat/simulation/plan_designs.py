@@ -8,8 +8,8 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure
+from xsumstat.core import validate
 
 # Designs of fewer systems are simulated at system level.
 _FEW_SYSTEMS = 15
@@ -31,22 +31,22 @@ class Sizes:
             ("n_inputs", self.n_inputs, n_inputs, 2),
         ):
             sizes = [
-                _validate.integer(name, each, least, _validate.MOST_DRAWS)
-                for each in _validate.listed(default if given is None else given)
+                validate.integer(name, each, least, validate.MOST_DRAWS)
+                for each in validate.listed(default if given is None else given)
             ]
             if not sizes:
                 raise ValueError(f"{name} is an empty list")
-            _validate.unique(name, sizes)
+            validate.unique(name, sizes)
             found.append(sizes)
         return found[0], found[1]
 
     @staticmethod
     def raters(n_raters: Any) -> list[int]:
         given = N_RATERS if n_raters is None else n_raters
-        sizes = [_validate.integer("n_raters", each, 1, _validate.MOST_DRAWS) for each in _validate.listed(given)]
+        sizes = [validate.integer("n_raters", each, 1, validate.MOST_DRAWS) for each in validate.listed(given)]
         if not sizes:
             raise ValueError("n_raters is an empty list")
-        _validate.unique("n_raters", sizes)
+        validate.unique("n_raters", sizes)
         return sizes
 
     def squeezed(self, ds: xr.Dataset) -> xr.Dataset:

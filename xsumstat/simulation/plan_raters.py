@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.raters import ratings_of
+from xsumstat.core.types import FloatArray
 from xsumstat.inference import components, planning
 from xsumstat.simulation import simulate as simulation
-from xsumstat.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import value_checks
 from xsumstat.dataset.scores import Scores
 from xsumstat.inference import components, rating_plans
@@ -19,7 +20,6 @@ from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.plan_bands import Planned, blocks_of, noises_of
 from xsumstat.simulation.plan_budget import Question, laid_out
 from xsumstat.simulation.plan_raters import Noise, Ratings
-from xsumstat.types import FloatArray
 
 OF_SYSTEMS = ("mean", "difference")
 
@@ -30,7 +30,7 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> Scores:
         found = simulation.prepared(ds, gold, metric, level="global", these_systems=True)
     for caveat in held.caveats:
         if metric is not None or caveat.code not in ("cells_left_out", "fewer_labels"):
-            _validate.warn(caveat)
+            validate.warn(caveat)
     return found
 
 

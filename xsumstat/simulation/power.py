@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
 from xsumstat.analyses.measure import Measure, checked_progress
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.pairs import correlations
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import results
 from xsumstat.inference import two_correlations
 from xsumstat.resampling import draws
@@ -23,7 +24,6 @@ from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Source
-from xsumstat.types import CorrelationFunction, FloatArray
 
 # What is looked at unless something else is named, and the keywords that each test takes.
 TESTS: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
 }
 
 
-@_validate.public
+@validate.public
 def power(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -68,16 +68,14 @@ def power(
     ----------
     {ds}
         Without further dims.
-    {gold}
-    {metric}
+    {gold metric}
         Each is compared with its own copies.
     other : label, list of labels or bool DataArray, optional
         Compare `metric` with each of these instead, on new scores in each trial. The tests are one-sided: `metric`
         should be the better one.
     noise : float or list of float, default (.25, .5, 1, 2)
         SD of the copy's additional normal noise, in SDs of the metric's scores; above 0. A list gives a dim.
-    {level.list}
-    {coefficient.list}
+    {level.list coefficient.list}
     tests : mapping, optional
         Tests by name, each with ``test``, "perm_test", "boot_test" or "corr_test", and its keywords `resample`,
         `crossed` or `method`. Default "perm_test", "boot_test" and "williams".
@@ -91,9 +89,7 @@ def power(
         Needs `redraw` or `other`.
     alpha : float, default 0.05
         Significance level, between 0 and 1.
-    {n_trials}
-    {n_resamples.trials}
-    {trials}
+    {n_trials n_resamples.trials trials}
 
     Returns
     -------
@@ -105,16 +101,10 @@ def power(
     Notes
     -----
     A noisy copy agrees less with the human scores on average. Deutsch et al. degrade ROUGE by removing tokens instead.
-    With `null` the copies are exchangeable cell by cell, as ``perm_test`` assumes.
+    With `null` the copies are exchangeable cell by cell, as ``perm_test`` assumes. Source: Deutsch, Dror & Roth (2021),
+    §5.2 and Figure 3.
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5.2 and Figure 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> settings = {"level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
     >>> found = xsumstat.power(ds, "human", metric="judge", noise=2.0, **settings)
     >>> found.power.squeeze().to_series().to_dict()
@@ -123,19 +113,19 @@ def power(
     two = other is not None
     noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
     checked = _checked_tests(TESTS if tests is None else tests)
-    n_trials = _validate.n_draws("n_trials", n_trials, 1)
-    n_resamples = _validate.n_draws("n_resamples", n_resamples, 2)
-    alpha = _validate.fraction("alpha", alpha)
+    n_trials = validate.n_draws("n_trials", n_trials, 1)
+    n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
+    alpha = validate.fraction("alpha", alpha)
     progress = checked_progress(progress)
     seed = draws.seed_of(rng)
-    null = _validate.flag("null", null)
+    null = validate.flag("null", null)
     if two and (noise is not None or null):
         which = "noise" if noise is not None else "null=True"
         raise ValueError(
             f"{which} compares a metric with its noisy copy; with other= two metrics are compared as they are"
         )
     questions = Questions.of(level, coefficient, missing, undefined)
-    redraw = _validate.flag("redraw", redraw) or two
+    redraw = validate.flag("redraw", redraw) or two
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
     if source.like is not None:
         simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
@@ -152,7 +142,7 @@ def power(
         "n_resamples": n_resamples,
     }
     attrs |= {"keywords": json.dumps(checked), "gold": source.gold_name, "seed": str(seed)}
-    if not two and noise is not None and not _validate.is_list(noise):
+    if not two and noise is not None and not validate.is_list(noise):
         attrs["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return results.result(result, None, analysis="power", **questions.attrs, **source.attrs, **attrs)
@@ -218,10 +208,10 @@ def _copies(scores: FloatArray, noises: list[float], null: bool, generator: np.r
 
 def _numbers(name: str, value: Any) -> list[float]:
     """Distinct numbers above 0."""
-    values = [_validate.number(name, each, 0, math.inf) for each in _validate.listed(value)]
+    values = [validate.number(name, each, 0, math.inf) for each in validate.listed(value)]
     if not values or 0 in values:
         raise ValueError(f"{name} must be above 0: a copy without noise is the metric itself, got {value!r}")
-    _validate.unique(name, values)
+    validate.unique(name, values)
     return values
 
 
@@ -230,14 +220,14 @@ def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:
     complete = {}
     for label, given in trials.named_keywords("tests", tests).items():
         where = f"tests[{label!r}]"
-        test = _validate.choice(f"{where}['test']", given.pop("test", None), [*_KEYWORDS])
+        test = validate.choice(f"{where}['test']", given.pop("test", None), [*_KEYWORDS])
         found = trials.completed(where, given, test, _KEYWORDS[test])
         if found.get("crossed") and len(found["resample"]) < 2:
             raise ValueError(f"{where}: crossed=True swaps over both dims and needs resample='both'")
         if "crossed" in found:
-            _validate.flag(f"{where}['crossed']", found["crossed"])
+            validate.flag(f"{where}['crossed']", found["crossed"])
         if test == "corr_test":
-            _validate.choice(f"{where}['method']", found["method"], two_correlations.METHODS)
+            validate.choice(f"{where}['method']", found["method"], two_correlations.METHODS)
         complete[label] = {"test": test, **found}
     return complete
 

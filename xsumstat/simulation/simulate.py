@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate, extras
 from xsumstat.coefficients import table
+from xsumstat.core import extras, validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws, threads
 from xsumstat.simulation.likeness import Likeness
 from xsumstat.simulation.model import COMPONENTS, Effects, Model
-from xsumstat.types import FloatArray
 
 GOLD = "human"
 _LARGEST_DF = 1e6  # of the systems' effects, which are normal then
@@ -27,7 +27,7 @@ _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
 
 
-@_validate.public
+@validate.public
 def simulate(
     n_systems: int | None = None,
     n_inputs: int | None = None,
@@ -92,23 +92,14 @@ def simulate(
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
 
-    Warns
-    -----
-    UserWarning
-        With `like`, names metrics whose new scores differ from the given ones: the mean Pearson's r lies outside their
-        jackknife interval, or its standard error is half or twice theirs.
-
     Notes
     -----
     ``score = system effect + input effect + cell effect``. With g the human score's effect (variance 1) a metric's is
     ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics, e its own. For
     normal effects with SDs σ (human) and τ (metric), the true r at input level is ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) /
     √((σ_s² + σ_c²)(τ_s² + τ_c²))``; at system level the cells' variances are divided by `n_inputs`. `system_df`,
-    `outlying` and `ability_sd` multiply the system effects of human score and metrics alike.
-
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5. Kotz & Nadarajah (2004), "Multivariate t Distributions and Their Applications".
+    `outlying` and `ability_sd` multiply the system effects of human score and metrics alike. Sources: Deutsch, Dror &
+    Roth (2021), §5. Kotz & Nadarajah (2004), "Multivariate t Distributions and Their Applications".
 
     Examples
     --------
@@ -121,16 +112,16 @@ def simulate(
     if like is not None:
         given = _described(locals())
         if given:
-            raise ValueError(f"like= takes all from the scores that are given; leave out {_validate.listing(given)}")
+            raise ValueError(f"like= takes all from the scores that are given; leave out {validate.listing(given)}")
         return _simulate_like(like, gold, metric, n_systems, n_inputs, truth, rng)
     for name, value in (("gold", gold), ("metric", metric)):
         if value is not None:
             raise ValueError(f"{name}= names scores in like=, which is not given")
-    n_systems = _validate.integer("n_systems", 20 if n_systems is None else n_systems, 2, _validate.MOST_DRAWS)
-    n_inputs = _validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1, _validate.MOST_DRAWS)
+    n_systems = validate.integer("n_systems", 20 if n_systems is None else n_systems, 2, validate.MOST_DRAWS)
+    n_inputs = validate.integer("n_inputs", 100 if n_inputs is None else n_inputs, 1, validate.MOST_DRAWS)
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
     model = replace(model, **_checked_systems(system_df, outlying, outlying_factor, ability_sd))
-    _validate.flag("truth", truth)
+    validate.flag("truth", truth)
     seed = draws.seed_of(rng)
     scores, human = model.draw((n_systems, n_inputs), draws.generator(seed, 0))
     ds = _labelled(np.concatenate([human[None], scores]), [GOLD, *names])
@@ -139,7 +130,7 @@ def simulate(
     ds.attrs["xsumstat_version"] = extras.package_version()
     if not truth:
         return ds
-    with threads.one_bar(len(_validate.LEVELS), None, desc="simulating") as part:
+    with threads.one_bar(len(validate.LEVELS), None, desc="simulating") as part:
         return ds.assign(_truth([GOLD, *names], model, n_inputs, part))
 
 
@@ -160,10 +151,10 @@ def _simulate_like(
 ) -> xr.Dataset:
     if not isinstance(like, xr.Dataset):
         raise TypeError(f"like must be a Dataset of scores, got {type(like).__name__}")
-    _validate.flag("truth", truth)
+    validate.flag("truth", truth)
     seed = draws.seed_of(rng)
     found = prepared(like, gold, metric)
-    shape = [_validate.integer(name, own if value is None else value, least) for name, value, own, least in
+    shape = [validate.integer(name, own if value is None else value, least) for name, value, own, least in
              (("n_systems", n_systems, found.shape[0], 2), ("n_inputs", n_inputs, found.shape[1], 1))]  # fmt: skip
     model = likeness_of(like, found)
     scores, human = model.draw((shape[0], shape[1]), draws.generator(seed, 0))
@@ -174,7 +165,7 @@ def _simulate_like(
     ds.attrs |= {"gold": found.gold_name, "source": "simulated", "seed": str(seed)}
     ds.attrs |= {"like": f"{found.shape[0]} systems on {found.shape[1]} inputs"}
     ds.attrs["xsumstat_version"] = extras.package_version()
-    with threads.one_bar(1 + (len(_validate.LEVELS) if truth else 0), None, desc="simulating") as part:
+    with threads.one_bar(1 + (len(validate.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
             check_likeness(model, found.score.values, found.gold.values, names[1:])
         return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
@@ -198,7 +189,7 @@ def prepared(
     calibrated.refuse(found.score, "a simulation")
     if found.further:
         raise ValueError(
-            f"scores have further dims: {_validate.listing(sorted(found.further))}; select one label of each"
+            f"scores have further dims: {validate.listing(sorted(found.further))}; select one label of each"
         )
     if found.used is not None:
         raise ValueError("scores are lazy, and all of them are needed: load them first, with ds.load()")
@@ -226,16 +217,16 @@ def check_likeness(model: Likeness, scores: FloatArray, gold: FloatArray, labels
     outside, spread = model.compared(scores, gold)
     for level, at in outside.items():
         if at:
-            _validate.warn(
+            validate.warn(
                 f"not like the given scores: Pearson's r at {level} level of "
-                f"{_validate.listing(labels[each] for each in at)} lies outside its jackknife interval on average",
+                f"{validate.listing(labels[each] for each in at)} lies outside its jackknife interval on average",
                 "not_alike",
             )
     for level, at in spread.items():
         if at:
-            _validate.warn(
+            validate.warn(
                 f"not like the given scores: the standard error of Pearson's r at {level} level of "
-                f"{_validate.listing(labels[each] for each in at)} is half or twice as large",
+                f"{validate.listing(labels[each] for each in at)} is half or twice as large",
                 "not_alike",
             )
 
@@ -247,7 +238,7 @@ def _checked_model(
     if not isinstance(agreement, Mapping) or not agreement:
         raise TypeError(f"agreement must map the names of metrics to how far they agree, got {agreement!r}")
     names = [str(name) for name in agreement]
-    _validate.unique("agreement", names)
+    validate.unique("agreement", names)
     if GOLD in names:
         raise ValueError(f"agreement names a metric {GOLD!r}, which is the human score itself")
     rho = []
@@ -260,8 +251,8 @@ def _checked_model(
         if sds[0] == 0 and sds[2] == 0:
             raise ValueError(f"{name} gives systems and cells no variance: no systems differ")
     if likert is not None:
-        likert = _validate.integer("likert", likert, 2, 1000)
-    shared, missing = _validate.number("shared", shared, 0, 1), _validate.number("missing", missing, 0, 1)
+        likert = validate.integer("likert", likert, 2, 1000)
+    shared, missing = validate.number("shared", shared, 0, 1), validate.number("missing", missing, 0, 1)
     if missing == 1:
         raise ValueError("missing must be below 1, or no human score is left")
     return names, Model(tuple(rho), gold_sd, metric_sd, shared, likert, missing)
@@ -270,24 +261,24 @@ def _checked_model(
 def _checked_systems(system_df: Any, outlying: Any, outlying_factor: Any, ability_sd: Any) -> dict[str, Any]:
     """Checked settings of non-normal system effects."""
     if system_df is not None:
-        system_df = _validate.number("system_df", system_df, 2, _LARGEST_DF)
+        system_df = validate.number("system_df", system_df, 2, _LARGEST_DF)
         if system_df == 2:
             raise ValueError("system_df must be above 2, or the systems' effects have no variance, got 2")
-    outlying = _validate.number("outlying", outlying, 0, 1)
+    outlying = validate.number("outlying", outlying, 0, 1)
     if outlying == 1:
         raise ValueError("outlying must be below 1, or there is no system that the others lie apart from")
     return {
         "system_df": system_df,
         "outlying": outlying,
-        "outlying_factor": _validate.number("outlying_factor", outlying_factor, 1, _LARGEST_FACTOR),
-        "ability_sd": _validate.number("ability_sd", ability_sd, 0, _LARGEST_ABILITY_SD),
+        "outlying_factor": validate.number("outlying_factor", outlying_factor, 1, _LARGEST_FACTOR),
+        "ability_sd": validate.number("ability_sd", ability_sd, 0, _LARGEST_ABILITY_SD),
     }
 
 
 def _effects(name: str, values: Any, least: float, most: float) -> Effects:
     if not isinstance(values, Mapping) or set(values) != set(COMPONENTS):
-        raise ValueError(f"{name} must have a number for each of {_validate.listing(COMPONENTS)}, got {values!r}")
-    system, input, cell = (_validate.number(f"{name}[{each!r}]", values[each], least, most) for each in COMPONENTS)
+        raise ValueError(f"{name} must have a number for each of {validate.listing(COMPONENTS)}, got {values!r}")
+    system, input, cell = (validate.number(f"{name}[{each!r}]", values[each], least, most) for each in COMPONENTS)
     return system, input, cell
 
 
@@ -297,13 +288,13 @@ def _truth(
     """True correlations and their errors; `part` is entered around each level, for a bar."""
     coords = {
         "metric": names,
-        "level": list(_validate.LEVELS),
+        "level": list(validate.LEVELS),
         "coefficient": list(table.OF_POPULATIONS),
     }
     records = [table.COEFFICIENTS[name] for name in table.OF_POPULATIONS]
     shape = [len(each) for each in coords.values()]
     values, errors = np.full(shape, np.nan), np.zeros(shape[1:])
-    for at, level in enumerate(_validate.LEVELS):
+    for at, level in enumerate(validate.LEVELS):
         with part():
             found, errors[at] = model.population(level, records, n_inputs)
         values[1:, at] = found.T

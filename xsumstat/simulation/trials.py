@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat import _validate
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import Job, over_blocks
 from xsumstat.simulation.designs import Design, Questions, Source
-from xsumstat.types import FloatArray
 
 # Confidence level of the limits of shares of trials.
 _LIMITS = 0.95
@@ -39,10 +39,10 @@ def named_keywords(name: str, value: Any) -> dict[str, dict[str, Any]]:
 def completed(where: str, given: dict[str, Any], function: str, defaults: dict[str, Any]) -> dict[str, Any]:
     """Keywords of a function, completed by its defaults."""
     for keyword in given:
-        _validate.known(f"keyword in {where}", keyword, defaults, f"keywords of {function}")
+        validate.known(f"keyword in {where}", keyword, defaults, f"keywords of {function}")
     found = defaults | given
     if "resample" in found:
-        found["resample"] = _validate.dims("resample", found["resample"])
+        found["resample"] = validate.dims("resample", found["resample"])
     return found
 
 

@@ -1,0 +1,80 @@
+"""Warnings: their classes and codes, which stay what the texts are put into."""
+
+import ast
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import for_each
+
+import xsumstat
+from xsumstat.core import caveats
+from xsumstat.core.caveats import CODES, Caveat
+
+FOLDER = Path(xsumstat.__file__).parent
+
+
+def test_every_warning_has_a_code_and_every_code_a_warning():
+    for path in FOLDER.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            warns = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "warn"
+            if warns and isinstance(node.func.value, ast.Name) and node.func.value.id == "_validate":
+                text, *code = node.args
+                called = text.func if isinstance(text, ast.Call) else text
+                held = getattr(called, "attr", getattr(called, "id", "")) in (
+                    "caveat",
+                    "note",
+                    "of",
+                    "text",
+                    "_no_result",
+                )
+                assert code or held, f"{path.name}:{node.lineno}"
+                for each in code:
+                    assert not isinstance(each, ast.Constant) or each.value in CODES, f"{path.name}:{node.lineno}"
+    used = " ".join(path.read_text("utf-8") for path in FOLDER.rglob("*.py") if path.name != "caveats.py")
+    assert [code for code in CODES if f'"{code}"' not in used] == []
+
+
+@for_each("name", ["LeftOutWarning", "UndefinedWarning", "CautionWarning", "MetaEvaluationWarning"])
+def test_classes_are_public_and_user_warnings(name):
+    kind = getattr(xsumstat, name)
+    assert issubclass(kind, xsumstat.MetaEvaluationWarning) and issubclass(kind, UserWarning)
+    assert kind is getattr(caveats, name) and name not in xsumstat.__all__
+
+
+def test_a_caveat_keeps_its_code_whatever_is_put_before_it():
+    caveat = Caveat("only 4 systems", "few_systems", n=4)
+    for each in (caveat, caveat.of("en-de"), caveat.said("few systems"), pickle.loads(pickle.dumps(caveat))):
+        assert (each.code, each.fields) == ("few_systems", {"n": 4})
+    assert caveat.of("en-de") == "en-de: only 4 systems" and caveat == pickle.loads(pickle.dumps(caveat))
+    warning = pickle.loads(pickle.dumps(caveat.warning()))
+    assert type(warning) is xsumstat.CautionWarning and (warning.code, str(warning)) == ("few_systems", caveat)
+
+
+def test_users_choose_by_class(demo):
+    """Few systems, and a metric that lacks a score: one of each class."""
+    few = demo.isel(system=slice(4)).copy(deep=True)
+    few["score"][0, 0, 0] = np.nan
+    with pytest.warns(xsumstat.MetaEvaluationWarning) as caught:
+        few.meta.corr("human")
+    assert {each.message.code for each in caught} >= {"few_systems", "cells_left_out"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", xsumstat.LeftOutWarning)
+        warnings.simplefilter("ignore", xsumstat.CautionWarning)
+        with pytest.raises(xsumstat.LeftOutWarning, match="cells left out"):
+            few.meta.corr("human")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_groups_and_lazy_scores_keep_class_and_code(demo, lazy):
+    if lazy:
+        pytest.importorskip("dask")
+    flat = demo.assign_coords(half=("input", ["a", "b"] * 15)).copy(deep=True)
+    flat["score"][1, :, ::2] = 1.0
+    with pytest.warns(xsumstat.UndefinedWarning) as caught:
+        (flat.chunk() if lazy else flat).meta.corr("human", by="half").compute()
+    constant = [each.message for each in caught if each.message.code == "constant"]
+    assert len(constant) == 1 and str(constant[0]).startswith("half='a': constant scores")
+    assert constant[0].__class__ is xsumstat.UndefinedWarning and Path(caught[0].filename).name == "test_caveats.py"

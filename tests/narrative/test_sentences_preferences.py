@@ -1,0 +1,120 @@
+"""Sentences about preferences against facts: which side, more or less, who beats whom, and how many are not named."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from xsumstat.narrative.conclusions import conclusion
+
+NAN = np.nan
+
+
+def made(analysis, data, **coords):
+    """A result of known numbers along raters."""
+    attrs = {
+        "analysis": analysis,
+        "method": "jackknife",
+        "alpha": 0.05,
+        "confidence_level": 0.95,
+        "alternative": "two-sided",
+    }
+    return xr.Dataset(data, coords, attrs)
+
+
+def moves(bias, p):
+    """So many raters with 20 of 100 pairs that move, more of them to the first where the bias is positive."""
+    bias = np.array(bias)
+    first = np.rint(10 + 50 * bias)
+    data = {"position_bias": bias, "ci_low": bias - 0.05, "ci_high": bias + 0.05, "pvalue": np.array(p)}
+    data |= {"flip_share": 0.2, "flip_low": 0.13, "flip_high": 0.29, "n_first": first, "n_second": 20 - first}
+    data |= {"n_pairs": 100, "n_prompts": 50}
+    data = {name: ("rater", np.broadcast_to(each, bias.shape)) for name, each in data.items()}
+    return made("position_bias", data, rater=list("abcdefg")[: len(bias)])
+
+
+def test_the_side_that_is_preferred_and_how_many_move_there():
+    said = conclusion(moves([0.12, -0.12, 0.02], [0.001, 0.05, 0.4]))
+    assert (
+        "a prefers the output shown first: 20 % [13 %, 29 %] of 100 choices change with the order, 16 to the first and "
+        "4 to the second (p = .001)." in said
+    )
+    assert "b prefers the output shown second" in said and "4 to the first and 16 to the second (p = .050)." in said
+    assert "c shows no significant preference for a position" in said and "11 to the first and 9 to the second" in said
+
+
+@pytest.mark.parametrize(("n", "more"), [(4, None), (5, "1 more"), (7, "3 more")])
+def test_raters_that_are_not_named_are_counted(n, more):
+    said = conclusion(moves([0.12] * n, [0.001] * n))
+    assert said.count("prefers the output shown first") == 4
+    assert f"So do {more} raters" in said if more else "So do" not in said
+    none = conclusion(moves([0.02] * n, [0.4] * n))
+    assert "No significant preference for a position was found for a" in none and "prefers" not in none
+
+
+def agreement(difference, p):
+    names = ["gpt", "people"]
+    data = {"accuracy": [0.7, 0.6], "ci_low": [0.6, 0.5], "ci_high": [0.8, 0.7], "kappa": [0.4, 0.2]}
+    data |= {"n_pairs": [90.0, 80.0], "n_shared": [30.0, 0.0], "pvalue": [p, NAN]}
+    limits = {"difference_low": difference - 0.1, "difference": difference, "difference_high": difference + 0.1}
+    data |= {name: [each, NAN] for name, each in limits.items()}
+    return made("preference_agreement", {name: ("rater", each) for name, each in data.items()}, rater=names)
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "told"),
+    [
+        (0.2, 0.01, "gpt agrees with humans more than they agree with each other (20.0 points [10.0, 30.0], p = .010)"),
+        (-0.2, 0.05, "gpt agrees with humans less than they agree with each other (-20.0 points [-30.0, -10.0]"),
+        (0.2, 0.06, "gpt agrees with humans not significantly more or less than they do with each other"),
+    ],
+)
+def test_judges_agree_more_or_less_than_people_do(difference, p, told):
+    said = conclusion(agreement(difference, p))
+    assert f"On the 30 pairs that two humans judged, {told}" in said
+    assert "gpt chooses as a person does on 70 % [60 %, 80 %] of 90 pairs, κ = .40." in said
+    assert "Humans choose alike on 60 % [50 %, 70 %] of 80 pairs, κ = .20." in said
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "noise"),
+    [
+        *((0.6, 0.8, True), (0.4, 0.2, True), (0.5, 0.8, True)),
+        *((0.4, 0.8, False), (0.6, 0.3, False), (0.9, 0.8, False), (0.8, 0.8, False)),
+    ],
+)
+def test_noise_alone_brings_shares_nearer_to_one_half_on_the_same_side(own, theirs, noise):
+    data = {"share": own, "human_share": theirs, "difference": own - theirs, "pvalue": 0.001}
+    data |= {"ci_low": own - theirs - 0.1, "ci_high": own - theirs + 0.1, "n_pairs": 90.0}
+    data = {name: (("rater", "covariate"), [[each]]) for name, each in data.items()}
+    result = made("preference_bias", data, rater=["gpt"], covariate=["length"])
+    said = conclusion(result.assign(is_group=("covariate", [False])))
+    assert (
+        f"gpt chooses the output of higher length in {100 * own:.0f} % of 90 pairs, humans in {100 * theirs:.0f}"
+        in said
+    )
+    assert ("noise in its choices alone can explain" in said) == noise
+
+
+def ranked(p, cluster):
+    """Three systems of strengths .5, .1 and -.6 by people, with these p-values of the first against each other."""
+    strengths = np.array([0.1, 0.5, -0.6])
+    table = np.full((3, 3), 0.5)
+    np.fill_diagonal(table, NAN)
+    table[1, [0, 2]] = table[[0, 2], 1] = p
+    data = {name: (("rater", "system"), [strengths + off]) for name, off in
+            (("strength", 0.0), ("ci_low", -0.2), ("ci_high", 0.2))}  # fmt: skip
+    data |= {"cluster": (("rater", "system"), [cluster]), "pvalue": (("rater", "system", "other_system"), [table])}
+    return made("rank_systems", data, rater=["people"], system=list("xyz"), other_system=list("xyz"))
+
+
+@pytest.mark.parametrize(
+    ("p", "cluster", "told"),
+    [
+        ((0.01, 0.05), [2, 1, 2], "y (.50 [.30, .70]) is best: it beats x (.10 [-.10, .30]) and z (-.60 [-.80, "),
+        ((0.2, 0.05), [1, 1, 2], "y (.50 [.30, .70]) is first, not significantly ahead of x (.10 [-.10, .30]), and "
+                                 "beats z."),
+        ((0.2, 0.06), [1, 1, 1], "is first, not significantly ahead of x (.10 [-.10, .30]) and z (-.60 [-.80, -.40])."),
+    ],
+)  # fmt: skip
+def test_the_best_system_beats_all_others_or_some(p, cluster, told):
+    assert told in conclusion(ranked(p, cluster))

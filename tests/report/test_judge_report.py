@@ -1,0 +1,380 @@
+"""The page about judges: which questions it asks, what it answers, and the gate of the command line."""
+
+import base64
+import math
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import sklearn.metrics
+import xarray as xr
+
+import xsumstat
+from xsumstat.cli import gate
+from xsumstat.cli import main as cli
+from xsumstat.report import judge_report, report_pictures
+
+QUESTIONS = (
+    "Do the annotators agree?",
+    "Does the judge agree with humans as well as one of them does?",
+    "Which judge agrees better with human scores?",
+    "How often do the judge and humans give the same score?",
+    "Where does the judge err?",
+    "May the judge replace an annotator?",
+    "Which system is best?",
+    "How many ratings next time?",
+)
+
+
+def outputs(systems=3, prompts=45, seed=0):
+    """A row an output: three annotators with gaps, a good judge, and one that errs more and is better when lower."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(systems, 1)) / 2 + rng.normal(size=(systems, prompts))
+    rows = pd.MultiIndex.from_product(
+        [[f"model {at}" for at in range(systems)], range(prompts)], names=["system", "input"]
+    )
+    q = quality.ravel()
+
+    def graded(sd, slope, middle, top):
+        return np.clip(np.round(middle + slope * q + sd * rng.normal(size=q.size)), 1, top)
+
+    people = {name: np.where(rng.random(q.size) < 0.2, np.nan, graded(0.5, 1, 3, 5)) for name in ("ann", "bob", "eve")}
+    judges = {"good": graded(0.8, 2, 5, 10), "bad": graded(2.5, -1, 5, 10)}
+    beside = {
+        "length": np.round(np.exp(4 + 0.5 * rng.normal(size=q.size))),
+        "topic": np.resize(["code", "chat", "math"], q.size),
+    }
+    frame = pd.DataFrame({**people, **judges, **beside}, index=rows).reset_index()
+    return frame.assign(topic=[("code", "chat", "math")[at % 3] for at in frame["input"]])
+
+
+def scores(frame):
+    how = {"ratings": ["ann", "bob", "eve"], "lower_is_better": ["bad"], "kind": {"covariate": ["length"]}}
+    return frame.meta.to_scores(wide=True, **how)
+
+
+@pytest.fixture(scope="module")
+def ds():
+    return scores(outputs())
+
+
+@pytest.fixture(scope="module")
+def page(ds):
+    return ds.meta.report(kind="judge", name="outputs")
+
+
+def test_every_question_is_asked_and_answered(page):
+    assert tuple(section.question for section in page.sections) == QUESTIONS
+    assert all(section.said for section in page.sections)
+    assert not any("can't be told" in text for section in page.sections for text in section.said)
+
+
+def test_the_judges_are_those_that_are_no_people_and_describe_nothing(page):
+    assert page.results["compare_metrics"]["metric"].values.tolist() == ["good", "bad"]
+    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["looked at for bias"] == "length"
+
+
+def test_numbers_are_those_of_plain_python(ds, page):
+    frame = outputs()
+    frame["human"] = frame[["ann", "bob", "eve"]].mean(axis=1)
+    r = {
+        name: np.nanmean(
+            [
+                scipy.stats.kendalltau(*part[[name, "human"]].dropna().T.values).statistic
+                for _, part in frame.groupby("input")
+            ]
+        )
+        for name in ("good", "bad")
+    }
+    difference = page.results["compare_metrics"]["difference"].sel(metric="good", other_metric="bad")
+    assert float(difference) == pytest.approx(r["good"] + r["bad"], abs=1e-12)
+    means = page.results["system_means"]["human_mean"].to_series()
+    assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
+    best = means.idxmax()
+    assert f"is {best} with" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(page.sections[6].said)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_its_code_gives_its_numbers(ds, page):
+    names = {"ds": ds}
+    exec(page.code, names)
+    for name, result in page.results.items():
+        xr.testing.assert_identical(names[name.replace(" ", "_")], result)
+
+
+def test_lazy_scores_are_computed(ds, page):
+    pytest.importorskip("dask")
+    again = ds.chunk(metric=1).meta.report(kind="judge", name="outputs")
+    assert again.text() == page.text()
+
+
+@pytest.mark.parametrize(
+    "change, absent",
+    [
+        (lambda ds: ds.drop_vars("rating"), [QUESTIONS[3], QUESTIONS[5]]),
+        (lambda ds: ds.drop_sel(metric="bad"), [QUESTIONS[2]]),
+        (lambda ds: ds.isel(system=[0]), []),
+        (lambda ds: ds.drop_sel(metric="length").drop_vars("topic"), []),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
+    page = change(ds).meta.report(kind="judge")
+    assert [section.question for section in page.sections] == [each for each in QUESTIONS if each not in absent]
+    assert all(section.said for section in page.sections)
+    assert page.text() and page.html()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_refused_is_told_in_its_place(ds):
+    page = ds.isel(input=slice(4)).meta.report(kind="judge")
+    told = {section.question: " ".join(section.said) for section in page.sections}
+    assert told["May the judge replace an annotator?"].startswith("Not answered: ")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_cannot_break_the_page(ds):
+    worse = ds.assign_coords(system=["<b>", "a\x00b", "\u202eabc"], metric=["length", "<i>good", "bad", "human"])
+    html = worse.meta.report(kind="judge", name="<script>").html()
+    assert not any(word in html for word in ("<script>", "<b>", "<i>good", "\x00", "\u202e"))
+
+
+def test_it_is_shown_in_a_notebook_and_saved(page, tmp_path):
+    page.save(tmp_path / "judge.html")
+    html = (tmp_path / "judge.html").read_text(encoding="utf-8")
+    assert (
+        html == page.html()
+        and html.startswith("<!DOCTYPE html>")
+        and "http" not in html.replace("http://www.w3.org", "")
+        and "<image" not in html  # which the page's own rules refuse
+    )
+    assert page._repr_html_().startswith("<article")
+    assert str(page) == page.text()
+
+
+# --- The gate ---
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [("kendall >= .6", ("kendall", 0.6)), ("kendall>=0.5", ("kendall", 0.5)), ("alt_test", ("alt_test", None)),
+     ("bias", ("bias", None)), (" bias <= .1 ", ("bias", 0.1)), ("pearson ≥ -1", ("pearson", -1.0))],
+)  # fmt: skip
+def test_a_requirement(text, found):
+    required = gate.requirement(text)
+    assert (required.of, required.bound) == found and required.text == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "kendall",
+        "kendall > .6",
+        "kendall <= .6",
+        "kendall >= high",
+        "kendall >= nan",
+        "alt_test >= .5",
+        "bias >= .1",
+        "tau-x >= .1",
+    ],
+)
+def test_what_is_no_requirement(text):
+    with pytest.raises(ValueError, match="require must"):
+        gate.requirement(text)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_lower_limit_decides_and_meets_its_own_value(ds):
+    low = float(ds.meta.ci(metric="good", level="input", coefficient="kendall")["ci_low"].squeeze())
+    asked = {
+        bound: gate.check(ds, gate.Requirement("r", "kendall", bound), metric="good")
+        for bound in (low, math.nextafter(low, 1))
+    }
+    assert [verdict.status for verdict in asked.values()] == [gate.MET, gate.NOT_MET]
+    assert "good" in asked[low].line and "these systems" in asked[low].line
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_judge_must_meet_it(ds):
+    required = gate.requirement("kendall >= .5")
+    assert gate.check(ds, required, metric="good").status == gate.MET
+    assert gate.check(ds, required).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grades_agree_with_the_mean_of_people_on_their_scale_and_are_counted_by_their_vote(ds, page):
+    found = page.results["ci weighted_kappa"]
+    names = {"ds": ds}
+    exec(page.code, names)
+    frame = outputs().set_index(["system", "input"])[["ann", "bob", "eve"]]
+    assert names["vote"].to_series().dropna().to_dict() == frame.mode(axis=1)[0].dropna().to_dict()
+    counted = names["calibrated"].score.sel(metric=["good (calibrated)", "bad (calibrated)"])
+    assert set(np.unique(counted)) <= {1, 2, 3, 4, 5}
+    start = page.code.index("calibrated = ")
+    exec(page.code[start : page.code.index("ci_weighted_kappa")], names)
+    for label in ("good (calibrated)", "bad (calibrated)"):
+        judge = names["calibrated"].score.sel(metric=label).to_series()
+        a, b = pd.DataFrame({"a": judge, "b": frame.mean(axis=1)}).dropna().T.values
+        kappa = 2 * np.cov(a, b, ddof=0)[0, 1] / (a.var() + b.var() + (a.mean() - b.mean()) ** 2)
+        assert float(found["correlation"].sel(metric=label)) == pytest.approx(kappa, abs=1e-12)
+    low = found["ci_low"].sel(metric="good (calibrated)").item()
+    for bound, status in ((low, gate.MET), (math.nextafter(low, 1), gate.NOT_MET)):
+        assert gate.check(ds, gate.Requirement("w", "weighted_kappa", bound), metric="good").status == status
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_that_passes_or_fails_is_held_to_the_vote():
+    frame = outputs()
+    ratings = frame[["ann", "bob", "eve"]]
+    frame[["ann", "bob", "eve"]] = (ratings > 3).astype(float).where(ratings.notna())
+    frame["good"] = (frame["good"] > 6).astype(float)
+    ds = scores(frame).drop_sel(metric="bad")
+    both = pd.DataFrame({"a": frame["good"], "b": frame[["ann", "bob", "eve"]].mode(axis=1)[0]}).dropna()
+    kappa = sklearn.metrics.cohen_kappa_score(both["a"], both["b"])
+    found = ds.meta.report(kind="judge").results["ci kappa"]
+    assert found["correlation"].item() == pytest.approx(kappa, abs=1e-12)
+    low = found["ci_low"].item()
+    assert gate.check(ds, gate.Requirement("k", "kappa", low)).status == gate.MET
+    assert gate.check(ds, gate.Requirement("k", "kappa", low + 0.01)).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_cannot_be_said(ds):
+    one = ds.drop_vars("rating")
+    assert gate.check(one, gate.requirement("alt_test")).status == gate.UNKNOWN
+    assert gate.check(one.drop_sel(metric="length"), gate.requirement("bias")).status == gate.UNKNOWN
+    constant = ds.copy(deep=True)
+    constant.score.loc[{"metric": "good"}] = 3.0
+    assert gate.check(constant, gate.requirement("pearson >= .1"), metric="good", level="global").status == gate.UNKNOWN
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_bias_by_its_limits_or_by_its_tests(ds):
+    found = ds.meta.bias("rating", metric=["good"], given=["length"])
+    assert found.attrs["method"] == "corrected"
+    reach = float(np.abs([found["ci_low"], found["ci_high"]]).max())
+    within = [
+        gate.check(ds, gate.Requirement("b", "bias", bound), metric="good").status for bound in (reach, 0.99 * reach)
+    ]
+    assert within == [gate.MET, gate.NOT_MET]
+    longer = ds.copy(deep=True)
+    length = longer.score.sel(metric="length")
+    longer.score.loc[{"metric": "good"}] += 4 * (length - length.mean()) / length.std()
+    required = gate.requirement("bias")
+    p = float(found["pvalue"].squeeze())
+    assert gate.check(ds, required, metric="good", alpha=0.99 * p).status == gate.MET
+    assert gate.check(ds, required, metric="good", alpha=1.01 * p).status == gate.NOT_MET
+    assert gate.check(longer, required, metric="good", alpha=1e-6).status == gate.NOT_MET
+
+
+@pytest.mark.filterwarnings("always")
+def test_cells_that_are_left_out_are_told_once():
+    frame = outputs()
+    frame.loc[[3, 50], "good"] = np.nan
+    with pytest.warns(UserWarning, match="cells left out") as caught:
+        page = scores(frame).meta.report(kind="judge")
+    told = [str(each.message) for each in caught if "cells left out" in str(each.message)]
+    assert len(told) == 1 and "good (2 of 135)" in told[0] and told[0] in page.notes
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_that_falls_where_people_rise_is_named():
+    ds = outputs().meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
+    said = ds.meta.report(kind="judge").sections[1].said
+    assert "bad gives lower scores where humans give higher ones" in said[-1] and "lower_is_better=['bad']" in said[-1]
+    assert not any("lower scores" in each for each in scores(outputs()).meta.report(kind="judge").sections[1].said)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_bias_that_noise_may_explain_is_no_verdict(ds):
+    single = ds.drop_vars("rating")
+    better = single.copy(deep=True)
+    better.score.loc[{"metric": "length"}] += 60 * single.score.sel(metric="human", drop=True)
+    required = gate.requirement("bias")
+    found = better.meta.bias(metric="good", given="length")
+    p, corrected = float(found["pvalue"].squeeze()), found["corrected_pvalue"].max().item()
+    alpha = (p + corrected) / 2
+    assert p < alpha < corrected
+    assert gate.check(better, required, metric="good", alpha=alpha).status == gate.UNKNOWN
+
+
+def test_the_command_line(tmp_path, capsys):
+    outputs().to_csv(tmp_path / "outputs.csv", index=False)
+    asked = [str(tmp_path / "outputs.csv"), "--raters", "ann", "bob", "eve", "--judge", "--metric", "good"]
+    assert cli.main([*asked, "--require", "kendall >= .4", "--output", str(tmp_path / "page.html")]) == 0
+    out, err = capsys.readouterr()
+    assert "Can the judge be trusted? outputs.csv" in out and out.splitlines()[-1].startswith(
+        "kendall >= .4: met. good "
+    )
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert cli.main([*asked, "--require", "kendall >= .99"]) == 1
+    assert cli.main([*asked, "--require", "kendall >= .4", "--require", "spa >= .1"]) == 2
+    capsys.readouterr()
+    assert cli.main([*asked, "--require", "kendal >= .4"]) == 2
+    assert "--require must be one of" in capsys.readouterr().err
+
+
+def test_a_kind_that_there_is_not(ds):
+    with pytest.raises(ValueError, match="kind must be one of 'metrics', 'judge'"):
+        ds.meta.report(kind="judges!")
+
+
+def test_the_best_judge_helps_with_the_systems(page):
+    assert page.results["system_means"].attrs.get("helped_by", "good") == "good"
+    assert judge_report._best_judge(page.results, ["good", "bad"]) == "good"
+    assert isinstance(page, judge_report.JudgeReport) and xsumstat is not None
+
+
+def test_without_a_judge_the_page_says_what_to_do():
+    frame = outputs(prompts=8).drop(columns=["good", "bad"])
+    ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
+    with pytest.raises(ValueError, match="there is no judge beside .* if judges are among the raters"):
+        ds.meta.report(kind="judge")
+
+
+@pytest.mark.filterwarnings("ignore:left out 4 input")  # that have one rating, and so no two people to compare
+def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
+    frame = outputs(systems=1, prompts=90).drop(columns="system")
+    frame["ann"] = frame["ann"].fillna(3)
+    people = frame[["ann", "bob", "eve"]]
+    how = {"ratings": list(people), "lower_is_better": ["bad"], "kind": {"covariate": ["length"]}}
+    page = frame.meta.to_scores(wide=True, **how).meta.report(kind="judge")
+    text = page.text(10_000)
+    assert f"The mean human score is {people.mean(axis=1).mean():.2f} [" in text
+    plan = page.results["plan"]
+    width = 2 * float(f"{0.2 * people.mean(axis=1).std():.2g}")
+    assert "the 95 % interval of a system's mean is" in text and plan.attrs["estimand"] == "mean"
+    # the variance of one rating: that of the mean of all raters without their noise, and the noise of one
+    least = int(plan.rated_inputs.sel(n_raters=1))
+    noise = people.sub(people.mean()).var(axis=1, ddof=1).mean()
+    each = people.mean(axis=1).var() - noise * (1 / people.notna().sum(axis=1)).mean() + noise
+    n = 4 * scipy.stats.t.ppf(0.975, least - 1) ** 2 * each / width**2
+    assert abs(n / least - 1) < 0.1
+
+
+def test_a_judge_below_the_raters_that_may_replace_one_is_explained():
+    high = xr.DataArray([-0.1, 0.2, -0.1], {"metric": ["low", "even", "worst"]}, ("metric",))
+    ceiling = xr.Dataset({"difference_high": high})
+    test = xr.Dataset({"winning_rate": high.copy(data=[1.0, 1.0, 0.0])}, attrs={"margin": 0.2})
+    (said,) = judge_report._within_margin(test, {"human_ceiling": ceiling})
+    assert said.startswith("low may do so although it agrees less with people than a rater does") and ".20" in said
+    assert judge_report._within_margin(test.isel(metric=[1, 2]), {"human_ceiling": ceiling}) == []
+    assert judge_report._within_margin(test, {}) == []
+
+
+def test_where_people_rated_all_a_judge_adds_nothing():
+    frame = outputs()
+    page = scores(frame.assign(ann=frame["ann"].fillna(3))).meta.report(kind="judge")
+    assert "Every output has a human score, so good adds nothing." in page.text(10_000)
+
+
+def test_an_image_within_a_picture_stands_in_the_page():
+    """It is PNG in the page itself; the link to it led nowhere."""
+    drawing = report_pictures._drawing(lambda: plt.subplots()[1].imshow(np.eye(2)).axes, "light")
+    (image,) = re.findall(r'<image [^>]*href="([^"]*)"', drawing)
+    kind, _, content = image.partition(",")
+    assert kind == "data:image/png;base64" and base64.b64decode(content).startswith(b"\x89PNG")

@@ -1,0 +1,173 @@
+"""Whether judges meet a requirement such as ``kappa >= .6``: the interval's lower limit decides."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.analyses import drift
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.dataset import value_checks, wording
+from xsumstat.narrative import findings_drift
+from xsumstat.report import judge_report, report_data
+
+# Exit statuses: the requirement is met, is not met, or cannot be decided.
+MET, NOT_MET, UNKNOWN = 0, 1, 2
+_IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
+_PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
+_EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
+# From so much on of the annotators a judge wins against, it may replace one.
+_WINNING = 0.5
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A coefficient or bias with a bound, or a test without one, that every judge must meet."""
+
+    text: str
+    of: str
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An exit status, and the reason in one line."""
+
+    status: int
+    line: str
+
+
+def requirement(text: str) -> Requirement:
+    """Parse a requirement; raises ValueError."""
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+    of, sign, number = parts[1], parts[2], parts[3]
+    of = validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias", "drift"])
+    try:
+        bound = None if number is None else float(number)
+    except ValueError as error:
+        raise ValueError(f"require must end in a number, got {text!r}") from error
+    wanted = {"alt_test": (None,), "bias": (None, "<=", "≤"), "drift": ("<=", "≤")}.get(of, (">=", "≥"))
+    if sign not in wanted or (bound is not None and not math.isfinite(bound)):
+        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+    if of == "drift" and bound is not None and bound <= 0:
+        raise ValueError(f"require: a drift must be allowed to be above 0, got {text!r}")
+    return Requirement(text.strip(), of, bound)
+
+
+def check(
+    ds: xr.Dataset,
+    required: Requirement,
+    *,
+    gold: Any = None,
+    metric: Any = None,
+    level: str = "auto",
+    positive: Any = None,
+    confidence_level: float = 0.95,
+    alpha: float = 0.05,
+    anchor: xr.Dataset | None = None,
+    coefficient: Any = None,
+) -> Verdict:
+    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
+    asked = judge_report.subject(ds, gold, metric)
+    try:
+        with value_checks.held():
+            if required.of == "drift":
+                level, coefficient = report_data.usual_measure(ds, level, coefficient)
+                each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
+            elif required.of == "alt_test":
+                each = _may_replace(asked, alpha)
+            elif required.of == "bias":
+                each = _unbiased(asked, required.bound, alpha)
+            else:
+                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
+    except ValueError as error:
+        each = [(UNKNOWN, str(error))]
+    statuses = {status for status, _ in each}
+    status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
+    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line.rstrip('.') for _, line in each)}")
+
+
+def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
+    bound = -math.inf if required.bound is None else required.bound
+    level, _ = report_data.usual_measure(asked.ds, level, required.of)
+    record = COEFFICIENTS[required.of]
+    plain = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges)
+    on = plain if record.scale is None else judge_report.on_scale(asked, record, rng=0)
+    found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
+    people, how_told = wording.name(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
+    each = []
+    for label in on.judges:
+        r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
+        status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
+        told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({how_told})"
+        each.append((status, told))
+    return each
+
+
+def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
+    if asked.people.rating is None:
+        raise ValueError("alt_test needs ratings by several humans; each output has one human score")
+    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
+    each = []
+    for label in asked.judges:
+        rate = float(found["winning_rate"].sel(metric=label))
+        status = UNKNOWN if math.isnan(rate) else MET if rate >= _WINNING else NOT_MET
+        told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of annotators"
+        each.append((status, f"{wording.name(label)} {told}"))
+    return each
+
+
+def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
+    """Slopes within a bound, or without one not significant (Holm), for each judge."""
+    if not asked.given:
+        raise ValueError("bias needs a covariate such as length or position; the scores have none")
+    how = {"metric": asked.judges, "given": asked.given}
+    found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
+    found = found.meta.adjust("holm")
+    each = []
+    for label in asked.judges:
+        part = found.sel(metric=label)
+        lines, statuses = [], []
+        for name in part["covariate"].values.tolist():
+            of_one = part.sel(covariate=name)
+            slope, low, high, p = (
+                float(of_one[variable]) for variable in ("slope", "ci_low", "ci_high", "pvalue_adjusted")
+            )
+            if math.isnan(p):
+                statuses.append(UNKNOWN)
+            elif bound is None and p > alpha:
+                statuses.append(MET)
+            elif bound is None:
+                noise = "corrected_pvalue" in part and bool((of_one["corrected_pvalue"] > alpha).any())
+                statuses.append(UNKNOWN if noise else NOT_MET)
+            else:
+                statuses.append(MET if max(-low, high) <= bound else NOT_MET)
+            lines.append(f"{name} {wording.estimate(slope, low, high)}")
+        each.append((max(statuses, key=(MET, UNKNOWN, NOT_MET).index), f"{wording.name(label)}: {', '.join(lines)}"))
+    return each
+
+
+def _drifts(
+    asked: judge_report.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
+) -> list[tuple[int, str]]:
+    """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
+    if anchor is None or required.bound is None:
+        raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
+    found = drift.drift(asked.ds, anchor, asked.people.values, metric=asked.judges, margin=required.bound, **how)
+    score = asked.ds["score"]
+    each = []
+    for label in asked.judges:
+        one = found.sel(metric=[label])
+        undecided = math.isnan(float(one["pvalue"][0]))
+        status = UNKNOWN if undecided else MET if bool(one["equivalent"][0]) else NOT_MET
+        n, of = int(one["n_outputs"][0]), int(score.sel(metric=label).notnull().sum())
+        told = " ".join(findings_drift.drift(one))
+        each.append((status, f"On {n:,} of {of:,} outputs that {wording.name(label)} scored: {told}"))
+    return each

@@ -1,0 +1,521 @@
+"""The command line: ``xsumstat SCORES --gold NAME`` prints the main answers; ``xsumstat compile``."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.cli import compilation, gate, options, task_command
+from xsumstat.coefficients import table
+from xsumstat.core import extras, validate
+from xsumstat.dataset import directions, leakage
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import corrections
+from xsumstat.io import added, dumps, recognised, roles, stores, texts
+from xsumstat.io import columns as usual
+from xsumstat.io import frames as io
+from xsumstat.io import gold as human_scores
+from xsumstat.io import published as datasets
+from xsumstat.io.whole_files import write_whole
+from xsumstat.plots import parts as plot_parts
+from xsumstat.report import judge_report, metric_report
+from xsumstat.resampling import threads
+
+# Scores are read a metric at a time where they would take more than this share of memory: to read and test them all at
+# once takes some three times what they take themselves. Where they take less than so many bytes nobody asks.
+_SHARE = 0.25
+_FEW_BYTES = 2**28
+# Seconds that a cluster has to answer.
+_PATIENCE = 10
+_EXAMPLES = """examples:
+  {prog} demo
+  {prog} scores.csv --gold human --level input --coefficient kendall --output report.html
+  {prog} scores.csv --raters ann_1 ann_2 ann_3
+  {prog} scores.csv --gold-file human.csv --lower-is-better TER perplexity
+  {prog} scores.csv --gold human --system-column model --input-column doc
+  {prog} logs --gold-file human.csv
+  {prog} scores.zarr --gold human --dask
+  {prog} wmt24 --metric-file NEW-refA.seg.score --output ranking.html
+
+{prog} compile
+  compiles all that the library can need, on all cores, so no later call waits for it: for images and clusters
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    prog = options.called()
+    ready = options.Parser(
+        prog=prog,
+        usage="%(prog)s SCORES [--gold NAME | --gold-file FILE] [options]\n       %(prog)s compile",
+        description="How well does each metric agree with human scores, how sure is that, and which metric is better?",
+        epilog=_EXAMPLES.format(prog=prog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = ready.add_argument
+    add(
+        "scores",
+        metavar="SCORES",
+        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, a shared task's folder, or a data set's name: "
+        f"{', '.join(datasets.NAMES)}",
+    )
+    add("--gold", metavar="NAME", help="the human scores: a metric or a variable (default: the data set's own)")
+    add(
+        "--gold-file",
+        type=Path,
+        metavar="FILE",
+        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: one row per "
+        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings. "
+        "Or a .score file of mt-metrics-eval",
+    )
+    add(
+        "--raters",
+        nargs="+",
+        metavar="COLUMN",
+        help="the columns of single raters (where a row is a score: the metrics), whose mean becomes the human scores",
+    )
+    add(
+        "--metric",
+        nargs="+",
+        metavar="NAME",
+        help="metrics to judge (default: all but the gold and other human scores)",
+    )
+    add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
+    one_of = options.one_of
+    levels = one_of("level", ("auto", *validate.LEVELS))
+    add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
+    coefficients = one_of("coefficient", table.COEFFICIENTS)
+    add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    add(
+        "--positive",
+        nargs="+",
+        metavar="VALUE",
+        help="of f1, sensitivity, specificity and other coefficients of classes: the human scores that are positive "
+        "(default: the higher of two)",
+    )
+    add(
+        "--labels",
+        nargs="+",
+        metavar="TEXT",
+        help="the texts that scores in a table are, the lowest first, as --labels fail pass",
+    )
+    random = one_of("resample", ("auto", "both", "system", "input"))
+    add("--resample", default="auto", **random, help="what is random: by default systems and inputs, and for these "
+        "systems inputs alone; of fewer than 5 systems inputs alone")  # fmt: skip
+    add(
+        "--n-resamples",
+        type=int,
+        metavar="K",
+        help=f"of the intervals of a coefficient that only a bootstrap has (default: {metric_report.RESAMPLES})",
+    )
+    add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
+    correction = one_of("adjust", corrections.OF_PVALUES)
+    add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
+    add("--alpha", type=float, default=0.05, help="significance level (default: %(default)s)")
+    add(
+        "--seed",
+        type=_seed,
+        default=0,
+        help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
+    )
+    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and two pictures")
+    add(
+        "--judge",
+        action="store_true",
+        help="answer for who grades outputs: do annotators agree, does the judge agree as well as one of them, where "
+        "does it err, may it replace one, which system is best, how many prompts next time",
+    )
+    add(
+        "--require",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
+        "'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit status 0 where it is "
+        "met, 1 where not, 2 where this cannot be decided",
+    )
+    add(
+        "--anchor",
+        metavar="SCORES",
+        help="scores by an older version of the judge, or of an earlier month, of the same outputs and with the same "
+        "columns, for --require 'drift <= .05'",
+    )
+    add(
+        "--dask",
+        nargs="?",
+        const=True,
+        type=_address,
+        metavar="ADDRESS",
+        help="read a .zarr or .nc a metric at a time, and compute with Dask: on this machine, or on the cluster whose "
+        "scheduler has this address, as tcp://host:8786 (default: on this machine, where the scores take more than a "
+        "quarter of its memory)",
+    )
+    add("--version", action="version", version=f"xsumstat {extras.package_version()}")
+    columns = ready.add_argument_group(
+        "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
+        "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
+        "are found.",
+    )
+    for name in ("metric", "system", "input", "score"):
+        columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or as usual")
+    columns.add_argument(
+        "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
+    )
+    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, e.g. language")
+    task_command.add_options(ready)
+    return ready
+
+
+def _positive(words: list[str] | None) -> list[Any] | None:
+    """Numbers as numbers, other words unchanged."""
+    if words is None:
+        return None
+    found: list[Any] = []
+    for word in words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(word)
+    return found
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
+    return int(text)
+
+
+def _address(text: str) -> str:
+    if ":" not in text:
+        raise argparse.ArgumentTypeError(
+            f"must be a scheduler's address, as tcp://host:8786, got {text!r}; --dask alone stands after SCORES"
+        )
+    return text
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return 0, or 2 for bad input."""
+    if (sys.argv[1:] if argv is None else argv) == ["compile"]:
+        return _compile()
+    args = parser().parse_args(argv)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+        try:
+            return _run(args)
+        except BrokenPipeError:  # whoever read our output has seen enough
+            sys.stdout = None
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            print(f"xsumstat: error: {options.in_words_of_options(str(error))}", file=sys.stderr)
+            return 2
+        except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
+            if "ymlink loop" not in str(error):
+                raise
+            print(f"xsumstat: error: {args.scores}: its links lead in a circle", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print("xsumstat: stopped", file=sys.stderr)
+            return 130
+    return 0
+
+
+def _compile() -> int:
+    try:
+        done = compilation.compile_all()
+    except (OSError, ValueError) as error:
+        print(f"xsumstat: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("xsumstat: stopped", file=sys.stderr)
+        return 130
+    print(f"xsumstat: compiled {done.kernels} kernels in {done.seconds:.0f} s; they are kept in {done.folder}")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    required = [gate.requirement(text) for text in args.require]
+    if (args.anchor is not None) != any(each.of == "drift" for each in required):
+        raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
+    _check_numbers(args)
+    task_command.check(args, parser().get_default)
+    if args.output is not None:
+        _check_output(args.output, _read_from(args))
+    if task_command.applies(args):
+        return task_command.run(args, _say)
+    lazy = _reads_lazily(args)
+    with _workers(args.dask) if lazy else nullcontext():
+        ds, answers = _answers(args, lazy)
+        how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
+        how["positive"] = _positive(args.positive)
+        how |= {"anchor": _anchor(args), "coefficient": args.coefficient}
+        verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
+    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
+    if args.output is not None:
+        write_whole(args.output, answers.html())
+        _say(f"wrote {args.output}")
+    if args.dump is not None:
+        files = dumps.write(args.dump, {"scores": dumps.scores(ds), **answers.frames()})
+        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
+    for verdict in verdicts:
+        print(f"\n{verdict.line}")
+    statuses = {verdict.status for verdict in verdicts}
+    return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
+
+
+def _read_from(args: argparse.Namespace) -> list[Path]:
+    """All files from which something is read."""
+    of_metrics = [file for each in args.metric_file for file in _inputs(str(each))]
+    of_gold = [] if args.gold_file is None else [args.gold_file]
+    return [*_inputs(args.scores), *of_metrics, *of_gold, *([] if args.anchor is None else _inputs(args.anchor))]
+
+
+def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
+    if args.anchor is None:
+        return None
+    return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
+
+
+def _check_numbers(args: argparse.Namespace) -> None:
+    """Raise for invalid numbers before anything is read."""
+    if args.n_resamples is not None:
+        validate.n_draws("n_resamples", args.n_resamples, 2)
+    for name in ("confidence_level", "alpha"):
+        validate.fraction(name, getattr(args, name))
+
+
+def _answers(
+    args: argparse.Namespace, lazy: bool
+) -> tuple[xr.Dataset, metric_report.Report | judge_report.JudgeReport]:
+    if args.gold is not None and Path(args.gold).is_file():
+        raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
+    if args.raters is not None and (args.gold is not None or args.gold_file is not None):
+        other = "--gold" if args.gold is not None else "--gold-file"
+        raise ValueError(f"--raters and {other} both say which are the human scores; keep one of them")
+    ds, name = _load(args, lazy)
+    if args.gold_file is not None:
+        ds = _joined(ds, name, args)
+    for file in args.metric_file:
+        ds = added.add_metric(ds, file)
+        _say(ds.attrs[added.ADDED].rpartition("; ")[2])
+    if args.gold is None and "gold" not in ds.attrs:
+        raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
+    if args.lower_is_better:
+        ds = _oriented(ds, args.lower_is_better)
+    started = time.monotonic()
+    _say(f"{name}: resampling …")
+    names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
+    shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
+    shared["positive"] = _positive(args.positive)
+    answers: metric_report.Report | judge_report.JudgeReport
+    if args.judge:
+        answers = judge_report.make_report(ds, name, metric=args.metric, **shared)
+    else:
+        drawn = {"resample": args.resample, "n_resamples": args.n_resamples}
+        keep = args.output is not None
+        answers = metric_report.make_report(ds, name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep)
+    _say(f"done in {time.monotonic() - started:.1f} s")
+    return ds, answers
+
+
+def _reads_lazily(args: argparse.Namespace) -> bool:
+    """Whether scores stay in their file, because that was asked for or they are large."""
+    path = Path(args.scores)
+    is_store = path.exists() and path.suffix.lower() in stores.STORES
+    if args.dask is not None:
+        if not is_store and (path.exists() or args.scores in datasets.NAMES):
+            known = " and ".join(stores.STORES)
+            raise ValueError(f"--dask is for {known}, which can be read in parts; {args.scores} is read whole")
+        return is_store
+    size = stores.bytes_in_memory(path) if is_store else 0
+    if size < _FEW_BYTES:
+        return False
+    try:
+        memory = extras.optional("distributed.system", "dask").MEMORY_LIMIT
+    except ImportError as error:
+        _say(f"{path.name}: {size / 1e9:.1f} GB are read at once; to read a metric at a time, {error}")
+        return False
+    if size <= _SHARE * memory:
+        return False
+    _say(
+        f"{path.name}: {size / 1e9:.1f} GB are more than a quarter of this machine's memory, "
+        "so xsumstat reads one metric at a time (--dask)"
+    )
+    return True
+
+
+@contextmanager
+def _workers(address: str | bool | None) -> Iterator[None]:
+    if not isinstance(address, str):
+        with extras.optional("dask", "dask").config.set(scheduler="threads", num_workers=threads.n_threads()):
+            yield
+        return
+    distributed = extras.optional("distributed", "dask")
+    lost = distributed.KilledWorker, distributed.client.FutureCancelledError
+    with distributed.Client(address, timeout=_PATIENCE, set_as_default=False):
+        pass  # one that is the default would stay so where it finds no cluster
+    with distributed.Client(address, timeout=_PATIENCE):
+        try:
+            yield
+        except lost as error:
+            raise OSError(f"the cluster at {address} gave up: {str(error).partition(chr(10))[0]}") from error
+
+
+def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
+    path = Path(args.scores)
+    if args.scores in datasets.NAMES and not path.exists():
+        if args.raters is not None:
+            raise ValueError(f"--raters names columns of a table, and {args.scores} is a data set; use --gold NAME")
+        return datasets.load_dataset(args.scores), args.scores
+    if not path.exists():
+        hint = validate.suggestion(args.scores, datasets.NAMES)
+        if path.is_symlink():
+            raise stores.no_such(path)
+        raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
+    how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
+    if args.labels is not None:
+        how["labels"] = args.labels
+    if args.raters is not None:
+        how["ratings"] = args.raters
+    if (path.suffix.lower() in usual.TABLES and path.is_file()) or recognised.is_records(path):
+        columns, taken = _table(path, args)
+        how |= columns
+    else:
+        taken = []
+    ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **how)
+    if "score" in ds:
+        sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
+        _say(f"{path.name}: {'; '.join([sizes, *taken])}")
+    if lazy and stores.stored_together(ds) > 1:
+        _say(
+            f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
+            "ds.chunk(metric=1).to_zarr writes one that is read faster"
+        )
+    return ds, path.name
+
+
+def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """Roles of a table's columns, from options or names, and in words."""
+    with stores.reading(path):
+        sample = io.sample(path)
+    labels = [] if args.labels is not None else roles.labels_of(sample)
+    sample = texts.coded(sample, labels or texts.checked(args.labels), [])
+    named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
+    found = roles.of(sample, {**named, "value": named["score"]})
+    for field in ("system", "input"):
+        roles.refuse_ambiguous(found, field)
+    columns = [name for name in sample.columns if name not in (found.system, found.input, *args.dim)]
+    if args.gold_file is None and args.raters is None and not found.tidy:
+        if args.gold is not None:
+            validate.known("gold", args.gold, columns, "columns")
+        elif not (found.raters or found.rated or found.gold):
+            raise _no_gold("columns", columns)
+    found = found.told(args.gold, args.raters, args.gold_file is not None)
+    how: dict[str, Any] = {
+        field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
+    }
+    how |= {"value": named["score"] or found.value or "score", "kind": found.kinds, "columns": found.chosen}
+    if args.gold_file is None and (found.raters or found.rated):
+        how |= {"ratings": found.raters or found.rated, "rater": found.rater if found.rated else None}
+    elif args.gold_file is None:
+        how["gold"] = found.gold
+    taken = _taken(found, how, named, args)
+    if labels:
+        how["labels"] = labels
+        taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
+    return how, taken
+
+
+def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
+    columns = {field: how["value" if field == "score" else field] for field in named}
+    columns = {
+        field: name for field, name in columns.items()
+        if named[field] is None and name != field and (found.tidy or field in ("system", "input"))
+    }  # fmt: skip
+    said = []
+    if columns:
+        options_of = ", ".join(f"--{field}-column" for field in columns)
+        listed = ", ".join(f"{field} from column {name!r}" for field, name in columns.items())
+        said.append(f"{listed} ({options_of} to change)")
+    said += found.words()
+    lower = [name for name in found.lower if name not in args.lower_is_better]
+    if lower:
+        said.append(f"better when lower? {' '.join(lower)} (if so, add --lower-is-better {' '.join(lower)})")
+    return said
+
+
+def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
+    named = validate.listing(labels, 30)
+    return ValueError(
+        "--gold must name the human scores, --raters the columns of several people's, or --gold-file a table of them; "
+        f"{what}: {named}"
+    )
+
+
+def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
+    ratings, how = human_scores.read_human(
+        args.gold_file,
+        system=args.system_column,
+        input=args.input_column,
+        column=args.gold,
+        labels=texts.checked(args.labels, schema.texts_of(ds)),
+    )
+    _say(f"{args.gold_file.name}: {how}")
+    ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
+    _say(match.text(name))
+    return ds
+
+
+def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
+    schema.checked_scores(ds)
+    return directions.declare(ds, lower, "--lower-is-better")
+
+
+def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
+    if args.metric is not None:
+        return list(args.metric)
+    gold = args.gold or ds.attrs.get("gold")
+    people = [label for label in leakage.human_labels(ds) if label != gold]
+    judged = leakage.judged(ds, [gold]) if people else []
+    if not judged or set(people) & set(judged):
+        return None
+    _say(f"judging the {len(judged)} automatic metrics; --metric names others")
+    return judged
+
+
+def _inputs(scores: str) -> list[Path]:
+    path = Path(scores)
+    if path.exists():
+        return sorted(path.rglob("*")) if path.is_dir() else [path]
+    return datasets.mirrored(scores)
+
+
+def _check_output(path: Path, inputs: list[Path]) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"--output {path} is a folder; name a file")
+    try:
+        folder = path.resolve().parent
+    except RuntimeError as error:  # how Python before 3.13 says so
+        raise OSError(f"--output {path}: its links form a loop") from error
+    if not folder.is_dir():
+        raise FileNotFoundError(f"--output {path}: there is no folder {folder}")
+    same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)
+    if same is not None:
+        raise ValueError(f"--output {path} is the file {same}, from which scores are read; name another")
+    plot_parts.check_available()
+
+
+def _say(message: str) -> None:
+    print(f"xsumstat: {message}", file=sys.stderr, flush=True)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    text = options.in_words_of_options(str(message))
+    _say(f"warning: {text}" if issubclass(category, UserWarning) else f"{category.__name__}: {text}")

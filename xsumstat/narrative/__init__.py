@@ -1,0 +1,1 @@
+"""Results in words: conclusions, methods paragraphs, what can be asked."""

@@ -1,0 +1,160 @@
+"""A result in one to three plain sentences: `conclusion`."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.catalogue import ALL, ANALYSES, Analysis
+from xsumstat.core import validate
+from xsumstat.dataset import calibrated, facts, results, wording
+
+_MOST_LABELS = 3
+# Of so many labels each gets a sentence with its numbers, in brief.
+_MOST_IN_BRIEF = 12
+_LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
+
+
+@validate.public
+def conclusion(result: xr.Dataset) -> str:
+    """State a result in a few plain sentences.
+
+    Parameters
+    ----------
+    {result}
+
+    Returns
+    -------
+    str
+        One to three sentences from the numbers and attrs. Up to three labels of further dims have sentences of their
+        own; for more, the text counts the best metric. Empty for other Datasets, or a result that was changed. Lazy
+        results are not computed.
+
+    Notes
+    -----
+    Where a test is not significant, the text says "no significant difference", never that metrics are equal. Undefined
+    values (NaN) are named.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
+    >>> print(test.meta.conclusion().partition(".")[0])
+    For these 12 systems, judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity
+    and length
+    """
+    try:
+        said = sentences(result)
+        more = [*_turned(result), *_calibrated(result)] if said not in ([], [_LAZY]) else []
+        return " ".join([*said, *more])
+    except Exception:  # a result that was renamed or cut in any way still has to be shown
+        return ""
+
+
+def _turned(result: xr.Dataset) -> list[str]:
+    better = result.coords.get("higher_is_better")
+    if better is None or better.dims != ("metric",) or "gold" not in result.attrs:
+        return []
+    lower = result["metric"].values[~better.values.astype(bool)].tolist()
+    whose = "its scores were" if len(lower) == 1 else "their scores were"
+    return [f"For {wording.listed(map(wording.name, lower), 3)} lower is better; {whose} negated."] if lower else []
+
+
+def _calibrated(result: xr.Dataset) -> list[str]:
+    found = calibrated.labels(result)
+    return (
+        [f"{wording.listed(map(wording.name, found), 3)}: scores calibrated by the ratings of other inputs."]
+        if found
+        else []
+    )
+
+
+def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
+    """The sentences of `conclusion`, with or without the `closing` one; errors of changed results are raised."""
+    analysis = str(result.attrs.get("analysis", "simulate"))
+    if analysis not in ANALYSES or not result.data_vars or 0 in result.sizes.values():
+        return []
+    if analysis != "simulate" and not set(ANALYSES[analysis].main) & set(map(str, result.data_vars)):
+        return []
+    if any(facts.is_lazy(values) for values in result.data_vars.values()):
+        return [_LAZY] if "analysis" in result.attrs else []
+    how = ANALYSES[analysis]
+    result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    result = result.expand_dims([dim for dim in how.core if dim in result.coords and dim not in result.dims])
+    core = {*how.core, result.attrs.get("along"), *results.group_dims(result.attrs)}
+    further = [dim for dim in _main(result, analysis).dims if dim not in core]
+    size = 1
+    for dim in further:
+        size *= result.sizes[dim]
+    if size <= _MOST_LABELS:
+        found = [text for label, part in _parts(result, further) for text in _labelled(label, _function(how.say)(part))]
+    else:
+        found = _of_many(result, further, size, how)
+    return [*found, *(_function(how.closing)(result) if closing and how.closing and found else [])]
+
+
+def _function(name: str) -> Callable[[xr.Dataset], Any]:
+    module, _, function = name.rpartition(".")
+    found: Callable[[xr.Dataset], Any] = getattr(importlib.import_module(f"xsumstat.{module}"), function)
+    return found
+
+
+def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:
+    return result["truth"] if analysis == "simulate" else result[results.main_variable(result)]
+
+
+def _parts(result: xr.Dataset, further: list[Hashable]) -> Iterator[tuple[str, xr.Dataset]]:
+    for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
+        part = result.isel(dict(zip(further, places, strict=True)))
+        labels = (f"{dim} {wording.name(part[dim].item() if dim in part.coords else at)}" for dim, at in
+                  zip(further, places, strict=True))  # fmt: skip
+        yield ", ".join(labels), part
+
+
+def _labelled(label: str, said: list[str]) -> list[str]:
+    return [f"{label}: {said[0]}", *said[1:]] if label and said else said
+
+
+def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
+    brief = (
+        [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
+    )
+    if how.best:
+        return [_counted(result, further, how), *_in_brief(brief, wording.of_whom(result))]
+    where = f"{size:,} labels of {wording.listed(further)}"
+    refer = f"There are {where}; select one, as in result.sel({further[0]}=...), to read what it says."
+    return _in_brief(brief, wording.of_whom(result)) or [refer]
+
+
+def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
+    """The best of how many labels; the label "all" of `by=` does not count."""
+    by = result.attrs.get("by")
+    if by in further:
+        result = result.isel({by: result[by].values != ALL})
+    best = Counter(_function(how.best)(part) for _, part in _parts(result, further))
+    where = f"{sum(best.values()):,} labels of {wording.listed(further)}"
+    undefined = best.pop(None, 0)
+    if not best:
+        return f"In none of {where} is there a best metric."
+    counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
+    without = f", and {undefined:,} have none" if undefined else ""
+    return f"Of {where} the best is {wording.listed(counts)}{without}."
+
+
+def _in_brief(said: list[tuple[str, list[str]]], whom: str) -> list[str]:
+    """The first sentence for each label; a shared scope and method are stated once."""
+    first = [(label, each[0]) for label, each in said if each]
+    hows = {sentence.how for _, sentence in first if isinstance(sentence, wording.Sentence)}
+    if len(hows) > 1:
+        return [f"{label}: {sentence}" for label, sentence in first]
+    bodies = [sentence.body if isinstance(sentence, wording.Sentence) else sentence[:-1] for _, sentence in first]
+    shared = whom if whom and all(body.startswith(whom) for body in bodies) else ""
+    told = "; ".join([*([shared[0].lower() + shared[1:-2]] if shared else []), *hows])
+    texts = (f"{label}: {body.removeprefix(shared)}." for (label, _), body in zip(first, bodies, strict=True))
+    return [*texts, *([f"Each of these: {told}."] if told else [])]

@@ -1,0 +1,498 @@
+"""Sentences of `conclusion` on correlations, intervals, inputs, outputs and raters.
+
+Each function takes the result of one label of all further dims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core.types import FloatArray
+from xsumstat.dataset import drawn, results, scope, wording
+from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
+
+_LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
+
+
+def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
+    return result[dim].values.tolist()  # type: ignore[no-any-return]
+
+
+def coefficient(result: xr.Dataset) -> str:
+    """Name and level of the coefficient: "Pearson's r, system level"."""
+    asked = str(result.attrs.get("coefficient", ""))
+    called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
+    if called and "positive" in result.attrs:
+        called = f"{called} of {wording.positive(result.attrs)}"
+    if called and "given" in result.attrs:
+        called = f"partial {called} given {name(result.attrs['given'])}"
+    level = result.attrs.get("level")
+    return ", ".join([*([called] if called else []), *([f"{str(level).replace('_', ' ')} level"] if level else [])])
+
+
+def gold(result: xr.Dataset) -> str:
+    return name(result.attrs.get("gold", "gold"))
+
+
+def interval(result: xr.Dataset, ending: str = "") -> str:
+    """Kind and scope of the interval: "95 % jackknife interval for these systems"."""
+    found = wording.intervals(result)
+    if found is None:
+        return f"interval{ending}"
+    whom = f" for {found.over.scope}" if found.over.scope else ""
+    return f"{found.level} % {found.kind.removesuffix('s')}{ending}{whom}"
+
+
+def estimated(one: xr.Dataset, variable: str) -> str:
+    low, high = (float(one[each]) if each in one.data_vars else math.nan for each in ("ci_low", "ci_high"))
+    return estimate(float(one[variable]), low, high)
+
+
+def undefined(result: xr.Dataset, variable: str) -> list[str]:
+    values = result[variable]
+    lacking = values.isnull().all([dim for dim in values.dims if dim != "metric"]).values
+    named = [label for label, nothing in zip(labels(result), lacking, strict=True) if nothing]
+    return [f"Undefined: {listed(named)}."] if named else []
+
+
+def confusion(result: xr.Dataset) -> list[str]:
+    """Outputs with the gold's label, and each metric's most frequent error."""
+    counts = result["n_outputs"].transpose("metric", "human_label", "judge_label").values
+    names = [str(each) for each in labels(result, "human_label")]
+    said = []
+    for label, table in zip(labels(result), counts, strict=True):
+        total = int(table.sum())
+        if not total:
+            continue
+        same = int(np.trace(table))
+        text = f"{name(label)} gives {same:,} of {total:,} outputs the label that {gold(result)} gives"
+        errors = np.where(np.eye(len(names), dtype=bool), 0, table)
+        if errors.any():
+            row, column = np.unravel_index(int(errors.argmax()), errors.shape)
+            text += f"; most often it gives {names[column]!r} for {names[row]!r}"
+            text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
+        said.append(f"{text}.")
+    return said or ["No output has both labels."]
+
+
+def best_metric(result: xr.Dataset) -> Hashable | None:
+    values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
+    found = values.values.ravel() if values.dims == ("metric",) else np.array([math.nan])
+    return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
+
+
+def _best(values: FloatArray) -> list[int]:
+    return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
+
+
+def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "") -> str:
+    """The metric that agrees best with gold; `by` which interval."""
+    named, best = labels(result), _best(values)
+    measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
+    if len(named) == 1:
+        told = f"{measured}{chance(result)}"
+        what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
+        return wording.Sentence(f"{name(named[0])} has {what} of {shown[0]} with {gold(result)}", told)
+    who = listed(named[at] for at in best)
+    verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
+    told = f"{measured}, {len(named)} metrics{chance(result)}"
+    return wording.Sentence(f"{who} {verb} with {gold(result)}: {shown[best[0]]}", told)
+
+
+def _has_chance(result: xr.Dataset) -> bool:
+    return {"baseline", "baseline_constant"} <= set(result.data_vars)
+
+
+def chance(result: xr.Dataset) -> str:
+    """Share of counted pairs, and the chance baseline, in clauses."""
+    asked = str(result.attrs.get("coefficient"))
+    if not _has_chance(result) or asked not in COEFFICIENTS:
+        return ""
+    told = {}
+    for kind, variable in (("constant", "baseline_constant"), ("random", "baseline")):
+        values = result[variable].values
+        if not (np.isnan(values).all() or np.nanmax(values) <= COEFFICIENTS[asked].bounds[0]):
+            ends = numbers(np.array([np.nanmin(values), np.nanmax(values)]))
+            told[kind] = " to ".join(dict.fromkeys(ends))
+    counted = wording.pairs_used(result)
+    if not told:
+        return counted
+    if len(set(told.values())) == 1:
+        return f"{counted}; a {' or '.join(told)} metric would have {next(iter(told.values()))}"
+    return f"{counted}; a constant metric would have {told['constant']}, a random one {told['random']}"
+
+
+def corr(result: xr.Dataset) -> list[str]:
+    values = result["correlation"].values
+    if np.isnan(values).all():
+        return ["No metric has a defined correlation."]
+    shown, named = numbers(values), labels(result)
+    said = [_leads(result, values, shown)]
+    order = [at for at in np.argsort(-values, kind="stable").tolist() if not math.isnan(values[at])]
+    rest = order[len(_best(values)) :]
+    if rest:
+        each = [f"{name(named[at])} ({shown[at]})" for at in rest]
+        last = f"; last is {each[-1]}" if len(rest) > 3 else ""
+        ahead = "It is" if len(order) - len(rest) == 1 else "They are"
+        said.append(f"{ahead} followed by {listed(each[:3])}{last}.")
+    return said + undefined(result, "correlation")
+
+
+def corr_closing(result: xr.Dataset) -> list[str]:
+    """Correlations alone do not show their uncertainty."""
+    return (
+        ["ci gives intervals, compare_metrics tests which metric is better."]
+        if result.sizes.get("metric", 1) > 1
+        else []
+    )
+
+
+def ci(result: xr.Dataset) -> list[str]:
+    """The best metric with its interval, intervals that include 0, and the widest."""
+    if "other_metric" in result.dims and "difference" in result:
+        return _differences(result)
+    values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
+    if np.isnan(values).all():
+        return ["No metric has a defined correlation."]
+    named = labels(result)
+    shown = numbers(values)
+    if np.isnan(low).all():
+        return [_leads(result, values, shown), "There is no interval.", *undefined(result, "correlation")]
+    texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
+             for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
+    said = [_leads(result, values, texts, interval(result))]
+    # Of a share, as of right answers, 0 is no level that says nothing.
+    of_share = wording.scale_of(result.attrs) is not None and COEFFICIENTS[result.attrs["coefficient"]].bounds[0] == 0
+    told = [] if of_share else _level_and_width(named, low, high, *_chance_level(result))
+    return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
+
+
+def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
+    """Chance level of each metric and its name: 0, or the chance baseline."""
+    if not _has_chance(result):
+        return np.zeros(result["correlation"].shape), "0"
+    level = np.fmax(result["baseline"].values, result["baseline_constant"].values)
+    return (level, "0") if not np.nan_to_num(level).any() else (level, "the chance level")
+
+
+def _level_and_width(
+    named: list[Hashable], low: FloatArray, high: FloatArray, level: FloatArray, what: str
+) -> list[str]:
+    """Intervals that include the chance level, the widest, and metrics without any."""
+    there = np.flatnonzero(~np.isnan(low)).tolist()
+    if not there:
+        return []
+    zero = np.flatnonzero((low <= level) & (high >= level)).tolist()
+    if len(named) == 1:
+        return [f"It includes {what}."] if zero else [f"It does not include {what}."]
+    of = listed(named[at] for at in zero)
+    held = f"The interval of {of} includes {what}" if len(zero) == 1 else f"The intervals of {of} include {what}"
+    held = held if zero else f"No interval includes {what}"
+    if len(zero) == len(named):
+        held = f"All intervals include {what}"
+    widest = _best(high - low)[0]
+    if len(there) > 2:
+        text = limits(low[widest], high[widest])
+        which = "it" if zero == [widest] else f"that of {name(named[widest])}"
+        held += f"; {which} is the widest, {text}"
+    lacking = [label for at, label in enumerate(named) if at not in there]
+    if lacking:
+        held += f"; {listed(lacking)} {'has' if len(lacking) == 1 else 'have'} none"
+    return [f"{held}."]
+
+
+def _stand_ins(result: xr.Dataset) -> list[str]:
+    if "fell_back" not in result:
+        return []
+    named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
+    return [f"For {listed(named)} another interval is used."] if named else []
+
+
+def _differences(result: xr.Dataset) -> list[str]:
+    rows, columns = labels(result), labels(result, "other_metric")
+    difference, low, high = (
+        result[each].transpose("metric", "other_metric").values for each in ("difference", "ci_low", "ci_high")
+    )
+    there = ~np.isnan(low)
+    above, below = there & (low > 0), there & (high < 0)
+    if there.sum() == 0:
+        return ["No difference has an interval."]
+    tested = there.sum()
+    said = []
+    if tested == 1:
+        at, to = np.argwhere(there)[0]
+        verdict = "above 0" if above.any() else "below 0" if below.any() else "which includes 0"
+        text = f"{name(rows[at])} minus {name(columns[to])}: "
+        text += estimate(difference[at, to], low[at, to], high[at, to])
+        return [wording.Sentence(f"{text}, {verdict}", f"{interval(result)}; {coefficient(result)}")]
+    for side, word in ((above, "above"), (below, "below")):
+        pairs = [f"{name(rows[at])} minus {name(columns[to])}" for at, to in np.argwhere(side)]
+        if pairs:
+            said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
+    neither = int(tested - above.sum() - below.sum())
+    if neither:
+        said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
+    how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
+    return [wording.Sentence(f"Of {tested:,} differences of correlations {'; '.join(said)}", how)]
+
+
+def ci_closing(result: xr.Dataset) -> list[str]:
+    """Intervals do not test which metric is better."""
+    single = result.sizes.get("metric", 1) < 2 or "difference" in result or not wording.has_intervals(result)
+    return [] if single else ["Overlapping intervals do not say which metric is better; compare_metrics does."]
+
+
+def metric_corr(result: xr.Dataset) -> list[str]:
+    values = result["correlation"].transpose("metric", "other_metric").values.copy()
+    rows, columns = labels(result), labels(result, "other_metric")
+    seen: set[frozenset[Hashable]] = set()
+    for at, to in np.ndindex(*values.shape):
+        pair = frozenset((rows[at], columns[to]))
+        if len(pair) < 2 or pair in seen:
+            values[at, to] = math.nan
+        seen.add(pair)
+    if np.isnan(values).all():
+        return ["No two metrics have a defined correlation."]
+
+    def told(flat: np.intp) -> str:
+        at, to = np.unravel_index(flat, values.shape)
+        of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
+        return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
+
+    how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
+    high, low = np.nanargmax(values), np.nanargmin(values)
+    if high == low:
+        return [wording.Sentence(f"The correlation of two metrics: {told(high)}", f"{coefficient(result)}{how}")]
+    return [wording.Sentence(f"Most alike are {told(high)}, least {told(low)}", f"{coefficient(result)}{how}")]
+
+
+def input_effect(result: xr.Dataset) -> list[str]:
+    """Metrics by which inputs differ, and how many inputs."""
+    p, alpha = result["pvalue"].values, wording.alpha_of(result)
+    named, size = labels(result), result.sizes["input"]
+    differ = np.flatnonzero(p <= alpha).tolist()
+    if len(named) == 1:
+        if math.isnan(p[0]):
+            return [f"By {name(named[0])} no test of the inputs can be made."]
+        count = int((result["n_distinct"].values > 0).sum())
+        beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
+        verdict = "inputs differ in difficulty" if differ else "inputs do not differ significantly"
+        how = f"Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}{scope.words(result.attrs)}"
+        return [f"By {name(named[0])} {verdict} ({how}){beside}."]
+    who = f" ({listed(named[at] for at in differ)})" if differ else ""
+    return [
+        f"By {len(differ):,} of {len(named):,} metrics inputs differ in difficulty{who}: Kruskal and Wallis's test, "
+        f"p ≤ {setting(alpha)}{scope.words(result.attrs)}, not corrected for the number of metrics.",
+        *undefined(result, "pvalue"),
+    ]
+
+
+def system_means(result: xr.Dataset) -> list[str]:
+    """Means of the best and the worst system, and the ratings saved by the metric."""
+    named, mean = labels(result, "system"), np.atleast_1d(result["mean"].values)
+    there = np.flatnonzero(~np.isnan(mean))
+    if not len(there):
+        return ["No system has ratings, so no mean is defined."]
+    best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
+
+    def told(at: int) -> str:
+        one = result.isel(system=at) if "system" in result.dims else result
+        return estimated(one, "mean")
+
+    how = f"({interval(result, 's')})"
+    if best == worst:
+        whose = "" if named == ["system"] else f" of {name(named[best])}"  # what a table without systems calls its one
+        said = [f"The mean human score{whose} is {told(best)} {how}."]
+    else:
+        highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
+        where = " over these inputs" if result.attrs["target"] == "these" else ""
+        said = [
+            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            *_best_mean(result, best, there.tolist()),
+        ]
+    rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
+    usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
+    if len(usable):
+        n, inputs = rated[usable], np.atleast_1d(result["n_inputs"].values)[usable]
+        equal = effective[usable]
+        if result.attrs["target"] == "these":  # of m inputs no more than m can be rated
+            equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
+        helper = name(str(result.attrs.get("helped_by")))
+        times = number(float(np.median(equal / n)))
+        all_rated = bool((n == inputs).all())
+        said.append(
+            f"Every output has a human score, so {helper} adds nothing."
+            if all_rated
+            else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
+        )
+    alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
+    if alone:
+        said.append(
+            f"For {alone:,} of {len(there):,} systems the ratings are too few, and {result.attrs.get('helped_by')} "
+            f"is not used."
+        )
+    return [*said, *filter(None, [drawn.sentence(result.attrs)])]
+
+
+def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
+    """Whether the best system's interval lies above all others, or which it overlaps."""
+    named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
+    low = float(np.atleast_1d(result["ci_low"].values)[best])
+    others = [at for at in there if at != best]
+    if math.isnan(low) or np.isnan(high[others]).any():
+        return []
+    overlapping = [name(named[at]) for at in others if high[at] >= low]
+    if not overlapping:
+        return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
+    return [
+        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
+        'compare_systems(method="ppi") tests.'
+    ]
+
+
+def top_k_corr(result: xr.Dataset) -> list[str]:
+    return [*_along(result, "k", "Among the {} best systems", "among the {}"), _NARROW]
+
+
+def close_corr(result: xr.Dataset) -> list[str]:
+    unit = result.attrs.get("unit", "score")
+    return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
+
+
+_NARROW = "A narrower range alone makes correlations lower and less certain."
+
+
+def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
+    """The best metric at the first and the last label of a dim."""
+    places = [0, -1] if result.sizes[dim] > 1 else [0]
+    texts = []
+    for at, text in zip(places, (first, then), strict=False):
+        part = result.isel({dim: at})
+        best = best_metric(part)
+        where = text.format(part[dim].item())
+        if best is None:
+            texts.append(f"{where} no metric has a correlation")
+            continue
+        one = part.isel(metric=labels(part).index(best))
+        verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
+        texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
+    how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
+    return [wording.Sentence("; ".join(texts), f"{how}{coefficient(result)}")]
+
+
+def agreement(result: xr.Dataset) -> list[str]:
+    """Krippendorff's alpha in the usual reading.
+
+    Krippendorff (2004), "Content analysis", 2nd ed., ch. 11: rely on .8 or more, draw tentative conclusions from .667
+    on.
+    """
+    alpha = float(result["alpha"])
+    if math.isnan(alpha):
+        return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
+    low, high = float(result["ci_low"]), float(result["ci_high"])
+    said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
+    if math.isnan(low):
+        return [f"{said}, without an interval; by the usual limits, .8 and .667, that is {_reading(alpha)}."]
+    beside = "and so is its whole interval"
+    if _reading(low) != _reading(high):
+        beside = f"but its interval goes from {_reading(low)} to {_reading(high)}"
+    reading = f"by the usual limits, .8 and .667, {_reading(alpha)}, {beside}"
+    return [f"{said} ({interval(result)}): {reading}."]
+
+
+def _reading(alpha: float) -> str:
+    if alpha >= _GOOD_ALPHA:
+        return "reliable"
+    return "good for tentative conclusions only" if alpha >= _LEAST_ALPHA else "not reliable"
+
+
+def human_ceiling(result: xr.Dataset) -> list[str]:
+    """The raters' agreement, and metrics above or below it."""
+    named = labels(result)
+    if "rater" not in named:
+        return []
+    own = result.isel(metric=named.index("rater"))
+    how = f"{interval(result)}; {coefficient(result)}"
+    others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
+    said: list[str] = [wording.Sentence(f"A rater agrees with {others} by {estimated(own, 'correlation')}", how)]
+    rest = [at for at, label in enumerate(named) if label != "rater"]
+    low, high = result["difference_low"].values, result["difference_high"].values
+    groups = (
+        ("above the raters", [at for at in rest if low[at] > 0]),
+        ("below the raters", [at for at in rest if high[at] < 0]),
+        ("not significantly different from the raters", [at for at in rest if low[at] <= 0 <= high[at]]),
+    )
+    told = [f"{listed(named[at] for at in found)} {_is(found)} {where}" for where, found in groups if found]
+    return [
+        *said,
+        *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
+        *undefined(result, "correlation"),
+    ]
+
+
+def _is(of: list[int]) -> str:
+    return "is" if len(of) == 1 else "are"
+
+
+def normality(result: xr.Dataset) -> list[str]:
+    alpha = wording.alpha_of(result)
+    groups = [dim for dim in result["pvalue"].dims if dim != "metric"]
+    if groups:
+        return _normal_groups(result["pvalue"], groups, alpha)
+    p = result["pvalue_adjusted" if "pvalue_adjusted" in result else "pvalue"].values
+    named, tested = labels(result), int((~np.isnan(p)).sum())
+    rejected = [named[at] for at in np.flatnonzero(p <= alpha)]
+    who = f": {listed(rejected)}" if rejected else ""
+    how = f"Shapiro and Wilk; {wording.correction_words(result)}; alpha {number(alpha)}"
+    said: list[str] = [wording.Sentence(f"Normality is rejected for {len(rejected):,} of {tested:,} metrics{who}", how)]
+    if tested > len(rejected):
+        said.append("Scores for which it is not rejected need not be normal.")
+    return said + undefined(result, "pvalue")
+
+
+def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[str]:
+    tests = p.notnull().sum(dims)
+    if not tests.any():
+        return ["No test could be made."]
+    shares = ((p <= alpha).sum(dims) / tests).values
+    named = p["metric"].values.tolist()
+    least, most = int(np.nanargmin(shares)), int(np.nanargmax(shares))
+    told = [f"{number(shares[at])} ({name(named[at])})" for at in dict.fromkeys((least, most))]
+    how = f"Shapiro and Wilk's test of each, p ≤ {setting(alpha)}, not corrected"
+    return [
+        f"Normality is rejected in a share of {' to '.join(told)} of {int(tests.max()):,} groups of scores ({how}); of "
+        f"normal scores {setting(alpha)} would be on average."
+    ]
+
+
+def pca(result: xr.Dataset) -> list[str]:
+    explained = result["explained"].values
+    each = ", ".join(f"{100 * share:.0f} %" for share in explained)
+    word = "component explains" if len(explained) == 1 else "components explain"
+    total = f"{100 * float(explained.sum()):.0f} %"
+    said: list[str] = [wording.Sentence(f"{len(explained):,} {word} {total} of the variance of ranks", each)]
+    at = result["coordinate"].transpose("metric", "component").values
+    named, there = labels(result), np.flatnonzero(~np.isnan(at).any(axis=1))
+    if len(there) > 2:
+        apart = np.linalg.norm(at[there][:, None] - at[there][None], axis=-1)
+        np.fill_diagonal(apart, math.inf)
+        one, other = np.unravel_index(np.argmin(apart), apart.shape)
+        said.append(f"Closest together lie {name(named[there[one]])} and {name(named[there[other]])}.")
+    return said + undefined(result, "coordinate")
+
+
+def simulate(result: xr.Dataset) -> list[str]:
+    truth = result["truth"].isel({dim: 0 for dim in result["truth"].dims if dim != "metric"})
+    of = result.attrs.get("gold")
+    pairs = zip(truth["metric"].values.tolist(), truth.values.tolist(), strict=True)
+    told = [f"{name(label)} {number(value)}" for label, value in pairs if label != of and not math.isnan(value)]
+    how = [str(truth[dim].item()) for dim in ("coefficient", "level") if dim in truth.coords]
+    how = [COEFFICIENTS[each].label if each in COEFFICIENTS else f"{each} level" for each in how]
+    return (
+        [f"Simulated scores; true correlations with {gold(result)} ({', '.join(how)}): {listed(told)}."] if told else []
+    )

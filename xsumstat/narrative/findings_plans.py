@@ -1,0 +1,201 @@
+"""Sentences of `conclusion` on variance components and plans."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.dataset import scope
+from xsumstat.dataset.wording import listed, name, number, setting
+from xsumstat.narrative.findings import labels
+
+
+def variance_components(result: xr.Dataset) -> list[str]:
+    """Shares of the gold's variance, their errors, and the reliability of means over so many inputs."""
+    share = result["share"].isel(metric=0)
+    if bool(share.sel(effect="system").isnull()):
+        return [f"The components of {name(labels(result)[0])} cannot be estimated from these scores."]
+    called = {"system": "systems", "input": "inputs", "cell": "single cells", "rater": "raters", "residual": "ratings"}
+    each_of = [(str(each), 100 * float(share.sel(effect=each))) for each in labels(result, "effect")]
+    shares = [f"{percent:.0f} % between {called.get(each, each)}" for each, percent in each_of]
+    shares = [each.replace("between single cells", "in single cells").replace("between ratings", "in single ratings")
+              for each in shares]  # fmt: skip
+    said = [f"Of the variance of {name(labels(result)[0])} {listed(shares)}."]
+    own = result.isel(metric=0).sel(effect="system")
+    if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
+        relative = float(own["standard_error"]) / float(own["variance"])
+        doubt = ", so plans made with it are rough" if relative > 0.6 else ""
+        said.append(f"The standard error of the systems' part is {100 * relative:.0f} % of it{doubt}.")
+    return said + _reliable(result)
+
+
+def _reliable(result: xr.Dataset) -> list[str]:
+    """Number of inputs from which the gold's means have a reliability of .9."""
+    if "reliability" not in result or "n_inputs" not in result["reliability"].dims:
+        return []
+    values = result["reliability"].isel(metric=0)
+    values = values.isel(n_raters=0) if "n_raters" in values.dims else values
+    sizes = result["n_inputs"].values
+    enough = sizes[values.values >= 0.9].tolist()
+    raters = int(result["n_raters"].values[0]) if "n_raters" in result.dims else 0
+    rated = f" and {raters} {'rater' if raters == 1 else 'raters'} a cell" if raters else ""
+    if not enough:
+        most = int(np.nanargmax(values.values)) if not np.isnan(values.values).all() else 0
+        return [f"System means over {sizes[most]:,} {_inputs(int(sizes[most]))}{rated} have a reliability of "
+                f"{number(values.values[most])}."]  # fmt: skip
+    return [f"System means have a reliability of .9 or more from {min(enough):,} {_inputs(min(enough))}{rated} on."]
+
+
+def _inputs(n: int) -> str:
+    return "input" if n == 1 else "inputs"
+
+
+def components_closing(result: xr.Dataset) -> list[str]:
+    return ["simulate(like=) draws scores with these components."]
+
+
+def plan(result: xr.Dataset) -> list[str]:
+    """The smallest design that reaches the target, or results of the smallest and largest design."""
+    if "cost" in result:
+        return _bought(result)
+    what = "width" if "width" in result else "power"
+    values = result[what]
+    if bool(values.isnull().all()):
+        return ["No design could be planned."]
+    if "target" not in result.attrs or "least_inputs" not in result:
+        low, high = (number(float(each)) for each in (values.min(), values.max()))
+        designs = f"in {values.size:,} designs; target= finds the least that do."
+        return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
+    wanted = f"a {what} of {setting(float(result.attrs['target']))}"
+    said = []
+    dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
+    for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
+        one = result["least_inputs"].isel(dict(zip(dims, at, strict=True)))
+        if bool(result[what].isel(dict(zip(dims, at, strict=True))).isnull().all()):
+            continue
+        who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
+        if "difference" in dims:
+            who = f"a difference of {number(float(one['difference']))}" + (f" with {who}" if who else "")
+        if "n_raters" in dims:
+            raters = int(one["n_raters"])
+            who = f"{who}, " * bool(who) + f"{raters:,} {'rater' if raters == 1 else 'raters'}"
+        least = _least(one) + _about(result.isel(dict(zip(dims, at, strict=True))))
+        said.append(f"{who}: {least}" if who else least)
+    most = 3
+    told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
+    return [f"For {wanted} the least is: {told}.", *_whom(result)]
+
+
+def _bought(result: xr.Dataset) -> list[str]:
+    """The best design of a budget, or the cheapest that reaches a target."""
+    dims = [dim for dim in ("metric", "difference", "budget") if dim in result["best"].dims]
+    said = []
+    for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
+        one = result.isel(dict(zip(dims, at, strict=True)))
+        best = one["best"].values
+        if not best.any():
+            who = f" with {name(one['metric'].item())}" if "metric" in dims else ""
+            said.append(f"No design reaches the target{who}.")
+            continue
+        place = np.unravel_index(int(best.argmax()), best.shape)
+        said.append(_design(one.isel(dict(zip(one["best"].dims, place, strict=True)))))
+    most = 3
+    more = [f"And {len(said) - most:,} more."] if len(said) > most else []
+    return [*said[:most], *more, *_whom(result)]
+
+
+def _whom(result: xr.Dataset) -> list[str]:
+    whom = scope.words(result.attrs, "Planned for ")
+    return [f"{whom}."] if whom else []
+
+
+def _of(one: xr.Dataset, what: str) -> float | None:
+    value = one.coords[what].item() if what in one.coords else one.attrs.get(what)
+    return None if value is None else float(value)
+
+
+def _design(one: xr.Dataset) -> str:
+    raters, systems = int(_of(one, "n_raters") or 1), int(_of(one, "n_systems") or 0)
+    rated = int(one["rated_inputs"])
+    outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
+    design = f"{rated:,} {_inputs(rated)}, {raters:,} rating{'s' if raters > 1 else ''} of each {outputs}"
+    if "judged_inputs" in one:
+        design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
+    alone = f"{_alone(one)}" if "judged_inputs" in one else ""
+    budget, cost = _of(one, "budget"), f"{float(one['cost']):,.6g}"
+    # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
+    prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
+    unit = " ratings" if prices == (1, 0, 0) else ""
+    if budget is not None:
+        return f"With a budget of {budget:,g}{unit}: {design}, for {cost}{unit}; {_reached(one, alone)}."
+    least = f"The least is {cost} ratings" if unit else f"The cheapest design, for {cost}"
+    return f"{least}: {design}; {_reached(one, alone)}."
+
+
+def _judge(one: xr.Dataset) -> str:
+    return name(one.coords["metric"].item()) if "metric" in one.coords else "the judge"
+
+
+def _alone(one: xr.Dataset) -> str:
+    for what in ("width", "power", "cost"):
+        if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
+            value = float(one[f"{what}_alone"])
+            return f"; by ratings alone {f'a cost of {value:,.6g}' if what == 'cost' else number(value)}"
+    return ""
+
+
+def _reached(one: xr.Dataset, alone: str) -> str:
+    what = "width" if "width" in one else "power"
+    value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
+    limits = "" if np.isnan(low) else f"{number(low)} to {number(high)} by these data"
+    beside = "; ".join(filter(None, (limits, alone.removeprefix("; "))))
+    beside = f" ({beside})" if beside else ""
+    if what == "power":
+        return (
+            f"a difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
+        )
+    level = f"{100 * float(one.attrs['confidence_level']):.4g} %"
+    estimand = str(one.attrs["estimand"])
+    if estimand == "agreement":
+        r = number(float(one["correlation"]))
+        return f"{_judge(one)} is expected to agree by {r}, with a {level} interval {number(value)} wide{beside}"
+    whose = {"mean": "a system's mean", "difference": "the difference of two systems"}[estimand]
+    return f"the {level} interval of {whose} is {number(value)} wide{beside}"
+
+
+def _ratios(result: xr.Dataset) -> tuple[float, float] | None:
+    """Limits of a width relative to it, in the middle design; None without limits."""
+    if "width_low" not in result or bool(result["width_low"].isnull().all()):
+        return None
+    low, high = (float((result[each] / result["width"]).median()) for each in ("width_low", "width_high"))
+    return low, high
+
+
+def _about(one: xr.Dataset) -> str:
+    """Possible widths where the target is planned."""
+    ratios = _ratios(one)
+    if ratios is None or bool(one["least_inputs"].isnull().all()):
+        return ""
+    low, high = (number(each * float(one.attrs["target"])) for each in ratios)
+    return f" (widths may be {low} to {high})"
+
+
+def _doubt(result: xr.Dataset) -> list[str]:
+    ratios = _ratios(result)
+    if ratios is None:
+        return []
+    low, high = (f"{each:.2g}" for each in ratios)
+    level = 100 * float(result.attrs["confidence_level"])
+    return [f"By these data a width may be {low} to {high} times as wide as planned ({level:.4g} % limits)."]
+
+
+def _least(one: xr.DataArray) -> str:
+    values = np.atleast_1d(one.values)
+    if np.isnan(values).all():
+        return "none of these numbers of systems" if "n_systems" in one.dims else "none of these numbers of inputs"
+    if "n_systems" not in one.dims:
+        return f"{int(values[0]):,} {_inputs(int(values[0]))}"
+    systems = one["n_systems"].values
+    best = int(np.nanargmin(systems * values))
+    inputs = int(values[best])
+    return f"{systems[best]:,} systems on {inputs:,} {_inputs(inputs)}"

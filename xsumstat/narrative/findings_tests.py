@@ -1,0 +1,726 @@
+"""Sentences of `conclusion` on tests, clusters, equivalence, systems, judges and simulations.
+
+Each function takes the result of one label of all further dims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses import adjust
+from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
+from xsumstat.dataset import drawn, results, scope, wording
+from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
+from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
+
+Pair = tuple[Hashable, Hashable]
+
+_WITHIN_CLUSTERS = (
+    "Differences within a cluster are not significant; this does not show that the metrics are equally good"
+)
+# Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
+_MOST_BEST, _MOST_ALIKE = 2, 3
+# Differences that lie so many standard errors from those of the means beside them are remarked on.
+_NOTABLE = 0.1
+_OF_TWO = ("difference", "ci_low", "ci_high")
+_OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
+
+
+def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
+    """Basis (and scope) of decisions: "permutation test; Holm over all tests; alpha .05"."""
+    tests = wording.tests(result)
+    if tests is not None and not of_whom:
+        tests = replace(tests, over=replace(tests.over, scope=""))
+    parts = [str(tests or ""), wording.correction_words(result), f"alpha {setting(alpha_of(result))}"]
+    return "; ".join(part for part in parts if part)
+
+
+def settled_by(result: xr.Dataset) -> str:
+    """Basis of decisions: "jackknife tests; Holm over all tests; alpha .05"."""
+    return _level(result, of_whom=False)
+
+
+def uncorrected(result: xr.Dataset) -> list[str]:
+    if "pvalue" not in result or "pvalue_adjusted" in result:
+        return []
+    said = wording.many_uncorrected(adjust.n_tests(result), alpha_of(result))
+    return [f"{said}."] if said else []
+
+
+def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[frozenset[Hashable]]]:
+    """Which metric beats which, each pair once, and the compared pairs."""
+    dims = (dim, f"other_{dim}")
+    p = adjust.decisive(result).transpose(*dims).values
+    difference = result["difference"].transpose(*dims).values
+    rows, columns = labels(result, dim), labels(result, dims[1])
+    alternative = result.attrs.get("alternative", "two-sided")
+    won: dict[Pair, None] = {}
+    compared = set()
+    for at, to in np.argwhere(~np.isnan(p)).tolist():
+        one, other = rows[at], columns[to]
+        if one == other:
+            continue
+        compared.add(frozenset((one, other)))
+        if p[at, to] > alpha_of(result):
+            continue
+        first = difference[at, to] > 0 if alternative == "two-sided" else alternative == "greater"
+        won[(one, other) if first else (other, one)] = None
+    return list(won), compared
+
+
+def leader(result: xr.Dataset) -> Hashable | None:
+    """The metric ahead of all others in a whole table, or with the highest correlation; None without one."""
+    if "against" not in result.attrs:
+        return _leader(result, "metric")
+    r = result["correlation"].values
+    if np.isnan(r).all() or np.sum(r == np.nanmax(r)) > 1:
+        return None
+    return labels(result)[int(np.nanargmax(r))]
+
+
+def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
+    rows, columns = labels(result, dim), labels(result, f"other_{dim}")
+    if set(rows) != set(columns):
+        return None
+    difference = result["difference"].transpose(dim, f"other_{dim}").values
+    compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
+    behind = (compared & ~(difference > 0)).sum(axis=1)
+    first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
+    return first[0] if len(first) == 1 else None
+
+
+def correlation_tests(result: xr.Dataset) -> list[str]:
+    """Which metric beats which, or has correlations that differ from a value; groups without a correlation."""
+    said = _tests_of_value(result) if "against" in result.attrs else metric_tests(result)
+    return [*said, *_without_correlation(result)]
+
+
+def _tests_of_value(result: xr.Dataset) -> list[str]:
+    p, r = adjust.decisive(result).values, result["correlation"].values
+    if np.isnan(p).all():
+        return ["No test could be made."]
+    value, side = f"{float(result.attrs['against']):g}", str(result.attrs.get("alternative", "two-sided"))
+    found, ahead = p <= alpha_of(result), result["statistic"].values > 0
+    above = found & (ahead if side == "two-sided" else side == "greater")
+    groups = (
+        (above, f"significantly above {value}"),
+        (found & ~above, f"significantly below {value}"),
+        (~found & ~np.isnan(p), f"not significantly {_than(side)} {value}"),
+    )
+    named = [f"{name(label)} ({number(each)})" for label, each in zip(labels(result), r, strict=True)]
+    parts: list[str] = []
+    for of, what in groups:
+        if of.any():
+            one = of.sum() == 1
+            of_them = ("that" if one else "those") if parts else f"the correlation{'' if one else 's'}"
+            who = listed(named[at] for at in np.flatnonzero(of))
+            parts.append(f"{of_them} of {who} {'is' if one else 'are'} {what}")
+    said = wording.Sentence(
+        f"{wording.of_whom(result)}{'; '.join(parts)}", f"{settled_by(result)}; {coefficient(result)}"
+    )
+    return [said, *undefined(result, "pvalue")]
+
+
+def _than(side: str) -> str:
+    return {"two-sided": "different from", "greater": "above", "less": "below"}[side]
+
+
+def _without_correlation(result: xr.Dataset) -> list[str]:
+    """How many inputs, or systems, Wilcoxon's test leaves out or takes as 0."""
+    if result.attrs.get("method") != "wilcoxon" or not (most := int(result["n_undefined"].max())):
+        return []
+    dim = "system" if result.attrs.get("level") == "within_system" else "input"
+    total = result.attrs.get(f"n_{dim}s") if "by" not in result.attrs else None
+    up_to = "Up to " if result["n_undefined"].size > 1 else ""
+    many = f"{most:,}" if total is None else f"{most:,} of {int(total):,}"
+    zero = result.attrs.get("undefined") == "zero"
+    without = "their correlations count as 0" if zero else f"the test leaves these {dim}s out"
+    return [f"{up_to}{many} {dim}s have an undefined correlation; {without}."]
+
+
+def metric_tests(result: xr.Dataset) -> list[str]:
+    """The leading metric, those it beats, and number of pairs that differ."""
+    won, compared = decided(result)
+    if not compared:
+        return ["No test could be made."]
+    if len(compared) == 1:
+        return [_one_pair(result, won)]
+    first = leader(result)
+    said: list[str] = []
+    how = f"{settled_by(result)}; {coefficient(result)}"
+    whom = wording.of_whom(result)
+    if first is not None:
+        beaten = [other for one, other in won if one == first]
+        against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
+        rest = [other for other in against if other not in beaten]
+        beats = f" and beats {listed(beaten)}" if beaten else ""
+        said.append(f"{whom}{name(first)} has the highest correlation with {gold(result)}{beats}.")
+        whom = ""
+        none = f"There is no significant difference between {name(first)} and {listed(rest, last='or')}."
+        said += [none] if rest else []
+    found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
+    pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
+    listing = f": {listed(pairs)}" if first is None and pairs else ""
+    tested = {label for pair in compared for label in pair}
+    alone = [label for label in labels(result) if label not in tested]
+    said += [f"No test of {listed(alone)} could be made."] if alone else []
+    said += _too_few(result) if not won else []
+    return [*said, f"{found} ({how}){listing}."]
+
+
+def _too_few(result: xr.Dataset) -> list[str]:
+    """A sentence where so few resamples allow no significant corrected test."""
+    draws, method = result.attrs.get("n_resamples"), result.attrs.get("adjust_method")
+    tests = adjust.n_tests(result)
+    whole = set(str(result.attrs.get("adjust_within", "")).split()) >= {"metric", "other_metric"}
+    formula = "exact" in result or bool(result.attrs.get("exact"))
+    if formula or not whole or draws is None or method not in ("holm", "bonferroni"):
+        return []
+    needed = adjust.resamples_needed(tests, alpha_of(result))
+    if int(draws) >= needed:
+        return []
+    return [
+        f"With {int(draws):,} resamples none of {tests:,} corrected tests could be significant: {needed:,} are needed."
+    ]
+
+
+def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
+    dims = ("metric", "other_metric")
+    p = adjust.decisive(result).transpose(*dims)
+    at, to = np.argwhere(~np.isnan(p.values))[0]
+    one, other = labels(result)[at], labels(result, "other_metric")[to]
+    value = float(result["difference"].transpose(*dims).values[at, to])
+    verdict = f"there is no significant difference between {name(one)} and {name(other)}"
+    verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
+    whom = wording.of_whom(result)
+    verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
+    differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to)}"
+    shown = wording.pvalue(float(p.values[at, to]))
+    return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
+
+
+def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
+    if "ci_low" not in result:
+        return ""
+    low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
+    return "" if math.isnan(low) else f" {wording.limits(low, high)}"
+
+
+def rank(result: xr.Dataset) -> list[str]:
+    return _clusters(result) + undefined(result, "correlation")
+
+
+def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
+    cluster, values, named = result["cluster"].values, result[of].values, labels(result)
+    order = np.argsort(-values, kind="stable").tolist()
+    groups = [[at for at in order if cluster[at] == each] for each in sorted(set(cluster.tolist()) - {0})]
+    if not groups:
+        return ["No metric has a rank."]
+    texts = [listed((f"{name(named[at])} ({number(values[at])})" for at in group), 4) for group in groups]
+    more = f"; and {len(texts) - 4:,} more clusters" if len(texts) > 5 else ""
+    shown = texts[:4] if more else texts
+    numbered = "; ".join(f"({at}) {text}" for at, text in enumerate(shown, 1))
+    word = "cluster" if len(groups) == 1 else "clusters"
+    said = f"{len(groups)} {word}, best first: {numbered}{more}"
+    return [wording.Sentence(said, f"{coefficient(result)}{chance(result)}") if of == "correlation" else f"{said}."]
+
+
+def clusters_closing(result: xr.Dataset) -> list[str]:
+    tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
+    if "adjust_method" in result.attrs:
+        correction = wording.correction_words(result)
+    else:
+        correction = f"{tests:,} p-values not corrected"
+    how = f"{wording.test_words(result)}; {correction}; alpha {setting(alpha_of(result))}"
+    return [wording.Sentence(_WITHIN_CLUSTERS, how)]
+
+
+def rank_tasks(result: xr.Dataset) -> list[str]:
+    return [
+        f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
+        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
+    ]
+
+
+def ranks_by(result: xr.Dataset) -> list[str]:
+    return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
+
+
+def _over_tasks(size: int) -> str:
+    return f"the average over {size:,} tasks" if size > 1 else "one task"
+
+
+def ranks_closing(result: xr.Dataset) -> list[str]:
+    """What the clusters of groups of tasks do not show."""
+    return [
+        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
+        "A rank that differs between two groups of tasks is no evidence that the groups differ.",
+    ]
+
+
+def rank_stability(result: xr.Dataset) -> list[str]:
+    """How often which metric is first among drawn tasks."""
+    share, named = result["first_share"].values, labels(result)
+    order = [at for at in np.argsort(-share, kind="stable").tolist() if share[at] > 0]
+    if not order:
+        return ["No metric has an average over the tasks."]
+    texts = [f"{name(named[at])}{' is first' if at == order[0] else ''} in {100 * share[at]:.1f} %" for at in order[:4]]
+    rest = len(order) - len(texts)
+    more = [f"{rest:,} more in the rest"] if rest > 0 else []
+    return [
+        f"In {wording.drawn_tasks(result.attrs)}, {listed([*texts, *more], 5)}.",
+        "The shares describe other tasks like these, with these systems and inputs.",
+    ]
+
+
+def _difference(result: xr.Dataset) -> str:
+    if not {"difference", "ci_low", "ci_high"} <= set(result.data_vars):
+        return ""
+    at = ~np.isnan(result["pvalue"].values.ravel())
+    of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
+    value, low, high, p = (float(of[each].values.ravel()[at][0]) for each in _OF_ONE)
+    level = f"{100 * (1 - 2 * alpha_of(result)):g} % interval"
+    text, *ends = wording.alike([value, low, high])
+    return f": they differ by {text} ({level} [{', '.join(ends)}]), {wording.pvalue(p)}"
+
+
+def equivalence(result: xr.Dataset) -> list[str]:
+    along = result.attrs.get("along")
+    dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
+    dims = ("metric", dim)
+    found, p = (result[each].transpose(*dims) for each in ("equivalent", "pvalue"))
+    rows, columns = labels(result), labels(result, dim)
+    base = result.attrs.get("base")
+    yes: dict[frozenset[Any], str] = {}
+    no: dict[frozenset[Any], str] = {}
+    for at, to in np.argwhere(~np.isnan(p.values)).tolist():
+        one, other = rows[at], columns[to]
+        metrics = f"{name(one)} with {name(other)}"
+        text = metrics if dim == "other_metric" else f"{name(one)} ({name(other)} and {name(base or 'the base')})"
+        key = frozenset((one, other)) if dim == "other_metric" else frozenset(((0, one), (1, other)))
+        (yes if found.values[at, to] else no)[key] = text
+    if not yes and not no:
+        return ["No test could be made."]
+    margins = np.unique(result["margin"].values[~np.isnan(result["margin"].values)])
+    within = (
+        f"±{setting(margins[0])}"
+        if len(margins) == 1
+        else f"margins of {setting(margins[0])} to {setting(margins[-1])}"
+    )
+    said = f"{len(yes):,} of {len(yes) + len(no):,} pairs are equivalent within {within}"
+    if len(yes) + len(no) == 1:
+        only = [*yes.values(), *no.values()][0].replace(" with ", " and ", 1)
+        verdict = "are equivalent" if yes else "are not shown to be equivalent"
+        first = f"{only} {verdict} within {within}{_difference(result)} ({_level(result)}; {coefficient(result)})"
+    else:
+        first = f"{said} ({_level(result)}; {coefficient(result)})"
+        first += f": {listed(yes.values())}" if yes else ""
+    many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
+    return [
+        f"{first}.",
+        *([f"Metrics not shown to be equivalent{many} may still be equivalent."] if no else []),
+    ]
+
+
+def margin_sensitivity(result: xr.Dataset) -> list[str]:
+    """Share equivalent at the smallest and largest margin, and the margin that half need."""
+    share, margin, n = (result[each].values for each in ("share", "margin", "n_tests"))
+    there = np.flatnonzero(~np.isnan(share))
+    if not len(there):
+        return ["No comparison has a p-value."]
+    first, last = int(there[0]), int(there[-1])
+    half = [at for at in there.tolist() if share[at] >= 0.5]
+    tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
+    whom = wording.of_whom(result)
+    said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
+    said += f" within ±{setting(margin[first])}"
+    if last != first:
+        said += f", and {number(share[last])} within ±{setting(margin[last])}"
+    reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
+    return [wording.Sentence(f"{said}; {reached}", f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
+
+
+def dominance(result: xr.Dataset) -> list[str]:
+    """Number of resolved orders, and shifts of probabilities from the base."""
+    dims = ("metric", "other_metric")
+    along = str(result.attrs.get("along"))
+    versions = labels(result, along) if along in result.dims else [None]
+    said: list[str] = []
+    for at, version in enumerate(versions[:3]):
+        part = result if version is None else result.isel({along: at})
+        probability, resolved = (part[each].transpose(*dims).values for each in ("probability", "resolved"))
+        rows, columns = labels(result), labels(result, "other_metric")
+        cells = [(one, to) for one, to in np.argwhere(~np.isnan(probability)).tolist() if rows[one] != columns[to]]
+        pairs = {frozenset((rows[one], columns[to])) for one, to in cells}
+        sure = {frozenset((rows[one], columns[to])) for one, to in cells if resolved[one, to]}
+        where = "" if version is None else f"{along} {name(version)}: "
+        text = f"{where}{len(sure):,} of {len(pairs):,} pairs of metrics have a resolved order"
+        if "mean_shift" in part and version != result.attrs.get("base") and not math.isnan(float(part["mean_shift"])):
+            text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
+        said.append(text)
+    more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
+    threshold = setting(float(result.attrs.get("threshold", 0.975)))
+    how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
+    return [wording.Sentence(f"{wording.of_whom(result)}{'; '.join(said)}{more}", how)]
+
+
+def compare_systems(result: xr.Dataset) -> list[str]:
+    """The best system, and number of pairs that differ, by each metric."""
+    pvalue = adjust.decisive(result)
+    again = results.mirrored(result, pvalue)
+    pvalue = pvalue if again is None else pvalue.where(~again)
+    dims = [dim for dim in pvalue.dims if dim != "metric"]
+    tests = pvalue.notnull().sum(dims).values.ravel()
+    found = (pvalue <= alpha_of(result)).sum(dims).values.ravel()
+    named = labels(result)
+    one_sided = result.attrs.get("alternative") != "two-sided"
+    what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ significantly"
+    if not tests.any():
+        return ["No test could be made."]
+    if len(named) <= 3:
+        each = [f"{found[at]:,} of {tests[at]:,} by {name(named[at])}" for at in range(len(named))]
+        said = f"{what[0].upper()}{what[1:]}: {listed(each)}"
+    else:
+        share = found / np.maximum(tests, 1)
+        least, most = int(np.argmin(share)), int(np.argmax(share))
+        ends = [f"{found[at]:,} of {tests[at]:,} ({name(named[at])})" for at in (least, most)]
+        said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
+        if np.ptp(found) == np.ptp(tests) == 0:
+            said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
+    helper = result.attrs.get("helped_by")
+    helped = "" if helper is None else f", with the help of {name(helper)}"
+    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
+    if len(named) > _MOST_BEST or not best:
+        return [wording.Sentence(f"{said}{helped}", _level(result)), *_beside_means(result)]
+    closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
+    return [
+        f"{wording.of_whom(result)}{best[0]}",
+        *best[1:],
+        wording.Sentence(f"{said}{helped}", settled_by(result)),
+        *closing,
+    ]
+
+
+def _beside_means(result: xr.Dataset) -> list[str]:
+    """How far differences are from those of `system_means`, and which to use."""
+    if "mean_difference" not in result:
+        return []
+    off = np.abs(result["mean_difference"] - result["difference"])
+    if not bool((off > _NOTABLE * result["standard_error"]).any()):
+        return []
+    return [
+        f"These differences are up to {number(float(off.max()))} away from those of the means that system_means gives "
+        "(mean_difference).",
+        "Use these differences to say which system is better, and the means to say how good each system is.",
+    ]
+
+
+def _best(one: xr.Dataset, by: str) -> list[str]:
+    """The best system by one metric, and those that do not differ; empty if not all are compared."""
+    first = _leader(one, "system")
+    if first is None:
+        return _level_pegging(one, by)
+    won, compared = decided(one, "system")
+    others = [other for other in labels(one, "other_system") if frozenset((first, other)) in compared]
+    others = sorted(others, key=lambda other: _of_two(one, first, other, "difference"))
+    beaten = [other for other in others if (first, other) in won]
+    rest = [other for other in others if other not in beaten]
+    second = name(others[0])
+    value, low, high = (_of_two(one, first, others[0], each) if each in one else math.nan for each in _OF_TWO)
+    gap = "" if math.isnan(low) else wording.estimate(value, low, high)
+    difference = f" (difference {gap})" if gap else ""
+    if not rest:
+        whom = (
+            f"{second}{difference}"
+            if len(others) == 1
+            else f"every other system{f' ({second} by {gap})' if gap else ''}"
+        )
+        said = [f"{name(first)} is best by {by}: its scores are significantly higher than those of {whom}."]
+    else:
+        than = f" and is significantly better than {listed(beaten)}" if beaten else ""
+        nearest = "" if others[0] not in rest or not gap else f" ({second} by {gap})" if len(rest) > 1 else difference
+        said = [
+            f"{name(first)} has the highest mean by {by}{than}; it does not differ significantly from "
+            f"{listed(rest, last='or')}{nearest}."
+        ]
+    return [*said, *_alike(one, first, won, compared)]
+
+
+def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
+    order = labels(one, "system")
+    among = [
+        sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
+    ]
+    if not 0 < len(among) <= _MOST_ALIKE:
+        return []
+    pairs = sorted(among, key=lambda pair: [order.index(each) for each in pair])
+    between = "; between ".join(f"{name(a)} and {name(b)}" for a, b in pairs)
+    return [f"There is no significant difference between {between}."]
+
+
+def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
+    """Systems that share the highest mean."""
+    rows, columns = labels(one, "system"), labels(one, "other_system")
+    difference = one["difference"].transpose("system", "other_system").values
+    if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
+        return []
+    first = [row for row, line in zip(rows, difference, strict=True) if not (line < 0).any()]
+    return [f"{listed(first)} share the highest mean by {by}."] if len(first) > 1 else []
+
+
+def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -> float:
+    at = labels(one, "system").index(first), labels(one, "other_system").index(second)
+    return float(one[variable].transpose("system", "other_system")[at])
+
+
+def discriminative_agreement(result: xr.Dataset) -> list[str]:
+    shares, named = result["accuracy"].values, labels(result)
+    if np.isnan(shares).all():
+        return ["No pair of systems has a verdict."]
+    best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+    level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
+    what = (
+        f"of the verdicts on pairs of systems of {gold(result)} (paired bootstrap, a win in {level} of the resamples)"
+    )
+    f1 = number(float(result["f1"].values[best]))
+    said = f"{name(named[best])} gives {number(shares[best])} {what}, F1 {f1}"
+    if best == worst:
+        return [f"{said}."]
+    return [
+        f"{said}: most of {len(named):,} metrics; least gives {name(named[worst])}, {number(shares[worst])}.",
+        *undefined(result, "accuracy"),
+    ]
+
+
+def most_agreeing(result: xr.Dataset) -> Hashable | None:
+    """The metric whose verdicts equal the gold's most often."""
+    shares = result["f1"].values
+    return None if np.isnan(shares).all() else labels(result)[int(np.nanargmax(shares))]
+
+
+def range_drop(result: xr.Dataset) -> list[str]:
+    """Number of correlations that drop, and that drop more than range restriction explains."""
+    dims = ("metric", "other_metric")
+    rows, columns = labels(result), labels(result, "other_metric")
+    values = {
+        each: result[each].transpose(*dims).values for each in ("difference", "pvalue", "excess", "excess_pvalue")
+    }
+    cells: dict[frozenset[Hashable], tuple[int, int]] = {}
+    for at, to in np.argwhere(~np.isnan(values["difference"])).tolist():
+        if rows[at] != columns[to]:
+            cells.setdefault(frozenset((rows[at], columns[to])), (at, to))
+    if not cells:
+        return ["No two metrics have a correlation within the range."]
+    alpha = alpha_of(result)
+    drops = [cell for cell in cells.values() if values["pvalue"][cell] <= alpha and values["difference"][cell] > 0]
+    beyond = [cell for cell in cells.values() if values["excess_pvalue"][cell] <= alpha and values["excess"][cell] > 0]
+    at, to = max(cells.values(), key=lambda cell: float(values["difference"][cell]))
+    tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells.values()]).any()
+    second = (
+        f"by more than the narrower range explains in {len(beyond):,}"
+        if tested
+        else "what the narrower range explains is unknown"
+    )
+    how = f"not corrected; alpha {setting(alpha)}{scope.words(result.attrs)}; {coefficient(result)}"
+    largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
+    return [
+        f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is lower there, {second} ({how}).",
+        f"The largest drop is that of {largest}.",
+    ]
+
+
+def alt_test(result: xr.Dataset) -> list[str]:
+    """Judges that may replace a rater: they win against half of the raters or more.
+
+    Calderon, Reichart & Dror (2025), "The alternative annotator test for LLM-as-a-judge".
+    """
+    rates, named = result["winning_rate"].values.ravel(), labels(result)
+    along = str(result.attrs.get("along", "rater"))
+    raters = result["pvalue"].notnull().sum(along).values.ravel()
+    margin = setting(float(result.attrs.get("margin", math.nan)))
+    whom = scope.words(result.attrs)
+    how = f"margin {margin}, alpha {setting(alpha_of(result))}{whom}; {wording.correction_words(result)}"
+    texts = []
+    for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
+        found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= 0.5) == may]
+        each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
+        if each:
+            texts.append(f"{listed(each)} {verb}")
+    verdicts: list[str] = [wording.Sentence("; ".join(texts), how)] if texts else ["No judge could be tested."]
+    if mapped := result.attrs.get("calibrated"):
+        were = "were" if ", " in str(mapped) else "was"
+        verdicts.append(f"{mapped} {were} calibrated {result.attrs.get('calibration', '')}.")
+    if others := result.attrs.get("other_scale"):
+        way_out = 'scale="calibrated" gives them the distribution of the ratings'
+        return [*verdicts, f"No verdict on {others}: not on the scale of the ratings; {way_out}."]
+    return [*verdicts, *undefined(result, "winning_rate")] if texts else verdicts
+
+
+def coverage(result: xr.Dataset) -> list[str]:
+    """Intervals that undercover or overcover, beyond the simulation error."""
+    level = float(result.attrs.get("confidence_level", 0.95))
+    groups = _beside(result, "coverage", level, "interval")
+    wanted = f"{100 * level:g} %"
+    words = (f"below {wanted}", f"{wanted} within simulation error", f"above {wanted}")
+    said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
+    trials = int(result.attrs.get("n_trials", 0))
+    return (
+        [f"Coverage of {wanted} intervals in {trials:,} trials: {'; '.join(said)}."]
+        if said
+        else ["No trial is defined."]
+    )
+
+
+def power(result: xr.Dataset) -> list[str]:
+    trials = int(result.attrs.get("n_trials", 0))
+    alpha = alpha_of(result)
+    if "type_i_error" in result:
+        groups = _beside(result, "type_i_error", alpha, "test")
+        nominal = setting(alpha)
+        words = (f"below {nominal}", f"{nominal} within simulation error", f"above {nominal}")
+        said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
+        head = f"Type-I error of tests at {setting(alpha)} in {trials:,} trials"
+        return [f"{head}: {'; '.join(said)}."] if said else ["No trial is defined."]
+    dims = [dim for dim in result["power"].dims if dim != "test"]
+    mean = result["power"].mean(dims).values
+    if np.isnan(mean).all():
+        return ["No trial is defined."]
+    order = [at for at in np.argsort(-mean, kind="stable").tolist() if not math.isnan(mean[at])]
+    each = [f"{name(labels(result, 'test')[at])} {number(mean[at])}" for at in order]
+    over = f", on average over {listed(dim.replace('_', ' ') for dim in map(str, dims))}" if dims else ""
+    error = number(float(result["mc_error"].max()))
+    return [
+        wording.Sentence(
+            f"Power at {setting(alpha)}{over}: {listed(each)}",
+            f"{trials:,} trials, simulation error up to {error} each",
+        )
+    ]
+
+
+def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[str]:
+    """Shares below the level, consistent with it, and above."""
+    values = result[variable]
+    low, high = (result[each].transpose(*values.dims).values for each in ("ci_low", "ci_high"))
+    sides = (high < level - 1e-12, (low <= level + 1e-12) & (high >= level - 1e-12), low > level + 1e-12)
+    by_dim = list(values.dims).index(dim)
+    groups = []
+    for side in sides:
+        per_label = side.sum(axis=tuple(axis for axis in range(side.ndim) if axis != by_dim))
+        cells = side[0:].size // max(1, side.shape[by_dim])
+        texts = []
+        for at, label in enumerate(labels(result, dim)):
+            if not per_label[at]:
+                continue
+            shares = values.isel({dim: at}).values.ravel()
+            told = number(shares[0]) if cells == 1 else f"{per_label[at]:,} of {cells:,}"
+            texts.append(f"{name(label)} ({told})")
+        groups.append(listed(texts, 6))
+    return groups
+
+
+def bias(result: xr.Dataset) -> list[str]:
+    """Metrics with errors related to a covariate, and the sign, unless noise in the human scores may explain it."""
+    said: list[str] = []
+    p = adjust.decisive(result)
+    for covariate in labels(result, "covariate"):
+        one = result.sel(covariate=covariate)
+        is_group = "is_group" in result and bool(one["is_group"])
+        where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
+        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where)
+    return said
+
+
+def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[str]:
+    """One covariate, with the p-values of its slopes."""
+    tested = int((~np.isnan(p)).sum())
+    if not tested:
+        return [f"No bias can be tested for {covariate}."]
+    clear, explained = p <= alpha_of(one), _explained_below(one)
+    low, high = one["ci_low"].values, one["ci_high"].values
+    untold = ~clear & np.isinf(low) & np.isinf(high)
+    noisy = clear & ~np.isnan(explained)
+    whom = scope.words(one.attrs, ", for ")
+    said: list[str] = []
+    parts = []
+    for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
+        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
+            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
+    if parts:
+        said.append(wording.Sentence(f"{'; '.join(parts)}, in SDs of the metric", _level(one)))
+    for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
+        if (at := np.flatnonzero(noisy & side)).size:
+            named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
+            several = len(named) > 1
+            verb = "score" if several else "scores"
+            said.append(
+                f"{listed(named)} {verb} outputs {where} {word} than human scores imply{whom}. "
+                "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
+                f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
+            )
+    if untold.any():
+        named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
+        said.append(
+            f"These ratings do not show how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
+            "too little of the human scores is beyond noise, or apart from the covariate."
+        )
+    rest = ~np.isnan(p) & ~clear & ~untold
+    if rest.any() and not (clear & ~noisy).any():
+        n = int(rest.sum())
+        within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
+        said.append(
+            f"No bias was found {where} ({validate.counted(n, 'metric')}), which does not show that there is none: "
+            f"slopes may lie within {within}, in SDs of the metric{whom}."
+        )
+    return said
+
+
+def _sign(one: xr.Dataset) -> FloatArray:
+    slope = one["slope"].values
+    return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
+
+
+def _with_slope(one: xr.Dataset, at: int) -> str:
+    low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
+    called = name(labels(one)[at])
+    if math.isinf(high):
+        return f"{called} (at least {number(low)})"
+    if math.isinf(low):
+        return f"{called} ({number(high)} or below)"
+    return f"{called} ({number(one['slope'].values[at])})"
+
+
+def _explained_below(one: xr.Dataset) -> FloatArray:
+    """Highest reliability of human scores at which noise explains each slope; NaN for none."""
+    if "corrected_pvalue" not in one:
+        return np.full(one["slope"].shape, np.nan)
+    p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))
+    values = one["reliability"].values
+    if "gold_reliability" in one:
+        least = one["gold_reliability"].values[:, None]
+        below = np.where(values <= least, values, -np.inf).max(axis=1, keepdims=True)
+        possible = values >= below
+    else:
+        possible = np.ones(p.shape, bool)
+    shown = (p <= alpha_of(one)) & ((slope > 0) == (one["slope"].values[:, None] > 0)) & ~np.isnan(slope)
+    found = np.where(possible & ~shown, values, -np.inf).max(axis=1)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def bias_closing(result: xr.Dataset) -> list[str]:
+    """The compared errors, where they were not chosen."""
+    if "level_reason" not in result.attrs:
+        return []
+    compared = {
+        "input": "outputs of the same input",
+        "within_system": "outputs of the same system",
+        "global": "all outputs",
+        "system": "the systems' means",
+    }[result.attrs["level"]]
+    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]

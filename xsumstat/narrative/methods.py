@@ -1,0 +1,358 @@
+"""The methods of a result in two or three sentences for a paper: `methods`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.catalogue import ANALYSES
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import extras, validate
+from xsumstat.dataset import calibrated, drawn, wording
+from xsumstat.io import paper_tables
+from xsumstat.narrative.citations import REFERENCES
+
+# What was done, by analysis and its special kinds.
+AIMS = {name: each.aim for name, each in ANALYSES.items()} | {
+    name: aim for each in ANALYSES.values() for name, aim in each.special_aims.items()
+}
+_CITED = re.compile(r" \[([\w, ]+)\]")
+_LEVELS = {
+    "system": "of the systems' mean scores",
+    "input": "over the systems within each input, averaged over inputs",
+    "global": "over all outputs",
+    "within_system": "over the inputs within each system, averaged over systems",
+}
+_COEFFICIENTS = {
+    "pairwise_accuracy": "kocmi2021ship",
+    "acc_eq": "deutsch2023ties",
+    "tau_eq": "deutsch2023ties",
+    "kendall_like": "ma2019results",
+    "spa": "thompson2024improving",
+    "pdp": "diianni2025sweat",
+    "kappa": "cohen1960coefficient",
+    "weighted_kappa": "cohen1968weighted, lin1989concordance",
+    "icc": "mcgraw1996forming",
+    "mcc": "matthews1975comparison, gorodkin2004comparing",
+}
+_GIVEN = {"kendall": "kendall1942partial"}
+_INTERVALS = {
+    "jackknife": "efron1981jackknife",
+    "fisher": "bonett2000sample",
+    "zou": "zou2007toward",
+    "bca": "efron1987better",
+    "corrected": "owen2007pigeonhole",
+}
+# By Student's t, around what.
+_BY_T = {
+    "pooled": "by Student's t around the regression estimates",
+    "ridge": "by Student's t around the regression estimates",
+    "ppi": "by Student's t around the differences of prediction-powered means",
+    "paired_t": "by Student's t of the paired differences",
+    "t": "by Student's t of two samples",
+    "tost_analytic": "by Student's t with the standard error of Williams' formula [williams1959regression]",
+    "anderson_hauck": "by Student's t with the standard error of Williams' formula [williams1959regression]",
+}
+_TESTS = {
+    "williams": "williams1959regression",
+    "steiger": "steiger1980tests",
+    "meng": "meng1992comparing",
+    "zou": "zou2007toward",
+    "wilcoxon": "wilcoxon1945individual",
+    "hybrid": "wilcoxon1945individual",
+    "ppi": "angelopoulos2023ppi",
+    "kruskal-wallis": "kruskal1952use",
+    "tost_analytic": "counsell2015equivalence",
+    "anderson_hauck": "anderson1983new",
+}
+# Tests of `compare_metrics` that other analyses make.
+_OLDER_TESTS = {
+    **{"permutation": "perm_test", "bootstrap": "boot_test"},
+    **dict.fromkeys(("williams", "steiger", "meng", "zou", "wilcoxon"), "corr_test"),
+}
+_UNDECIDED = ("corr", "metric_corr")  # p-values of groups, by which nothing is decided
+_CORRECTIONS = {
+    "holm": "holm1979simple",
+    "bonferroni": "dunn1961multiple",
+    "bh": "benjamini1995controlling",
+    "by": "benjamini2001control",
+    "maxt": "westfall1993resampling",
+}
+
+
+@validate.public
+def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
+    r"""Describe how a result was computed, in sentences for the methods section of a paper, with citations.
+
+    Parameters
+    ----------
+    {result}
+    bibtex : bool, default False
+        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries.
+
+    Returns
+    -------
+    str
+        The question; intervals, tests, correction and significance level; numbers of metrics, systems and inputs;
+        version and seed. All comes from attrs. Lazy results are not computed; their numbers include systems and inputs
+        without scores.
+
+    Examples
+    --------
+    >>> import xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)
+    >>> [line for line in text.splitlines() if line.startswith("@")]
+    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
+    """
+    bibtex = validate.flag("bibtex", bibtex)
+    if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
+        raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
+    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result), _of_software(result)]
+    text = " ".join(part for part in parts if part)
+    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
+    if not bibtex:
+        return _CITED.sub(_in_text, text)
+    text = _CITED.sub(lambda found: rf" \citep{{{found[1].replace(', ', ',')}}}" if _known(found) else found[0],
+                      paper_tables.latex_text(text))  # fmt: skip
+    return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
+
+
+def _analysis(result: xr.Dataset) -> str:
+    simulated = "truth" in result and result.attrs.get("source") == "simulated"
+    made = "simulate_like" if "like" in result.attrs else "simulate"
+    name = str(result.attrs.get("analysis", made if simulated else ""))
+    if name == "plan" and "n_trials" not in result.attrs:
+        return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
+    if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
+        return "human_ceiling_of_classes"
+    if name == "compare_metrics":
+        return _OLDER_TESTS.get(str(result.attrs.get("method")), name)
+    if name == "corr_test" and "against" in result.attrs:
+        return "corr_test_of_value"
+    return "ci_of_differences" if name == "ci" and "difference" in result else name
+
+
+def _known(found: re.Match[str]) -> bool:
+    """Whether these are keys, not a metric's name in brackets."""
+    return set(found[1].split(", ")) <= set(REFERENCES)
+
+
+def _in_text(found: re.Match[str]) -> str:
+    if not _known(found):
+        return found[0]
+    return f" ({'; '.join(REFERENCES[key].short for key in found[1].split(', '))})"
+
+
+def _aim(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    tasks = int(result.sizes.get("task", 1))
+    confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
+    filled = {str(key): _text(value) for key, value in attrs.items()}
+    filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
+    filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
+    filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
+    filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
+    filled["errors"] = _errors(attrs)
+    filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
+    helper = attrs.get("helped_by")
+    filled |= {"against": f"{float(attrs['against']):g}"} if "against" in attrs else {}
+    filled["whether"], filled["others"] = _whether(result), _others(result)
+    ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
+    filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
+    if strata is not None:
+        filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
+    filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
+    filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
+    filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
+    filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
+    aim = AIMS[_analysis(result)]
+    if "ci_low" in result and not wording.has_intervals(result):
+        aim = aim.replace(", with confidence intervals", "")
+    if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
+        aim = f"{aim.partition(';')[0]}."
+    return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
+
+
+def _of_calibration(result: xr.Dataset) -> str:
+    if "calibration" in result.attrs:
+        judges, words = str(result.attrs.get("calibrated", "")), str(result.attrs["calibration"])
+        return f"The scores of {judges} were calibrated {words} [kolen2014test]."
+    said: dict[str, list[Hashable]] = {}
+    for label in calibrated.labels(result):
+        said.setdefault(str(result.coords[calibrated.NAME].sel(metric=label).item()), []).append(label)
+    cited = {"isotonic": " [barlow1972statistical]", "quantile": " [kolen2014test]"}
+    texts = []
+    for words, names in said.items():
+        key = next((works for name, works in cited.items() if calibrated.BY[name] in words), "")
+        texts.append(f"The scores of {wording.listed(map(wording.name, names))} were calibrated {words}{key}.")
+    if said and wording.has_intervals(result) and result.attrs.get("method") == "jackknife":
+        halves = (
+            " and left out halves of the inputs [shao1989general]" if int(result.attrs.get("n_inputs", 0)) >= 20 else ""
+        )
+        texts.append(f"The jackknife fitted the maps again with the same folds{halves}.")
+    return " ".join(texts)
+
+
+def _sides(result: xr.Dataset) -> tuple[list[Hashable], list[Hashable]] | None:
+    dims = _dims_of_pairs(result)
+    if not set(dims) <= set(result.coords):
+        return None
+    rows, columns = (np.atleast_1d(result[dim].values).tolist() for dim in dims)
+    return rows, columns
+
+
+def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
+    what = "system" if _analysis(result) == "compare_systems" else "metric"
+    return what, f"other_{what}"
+
+
+def _whether(result: xr.Dataset) -> str:
+    sides = _sides(result)
+    of_systems = _analysis(result) == "compare_systems"
+    what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
+    rows, columns = ([], []) if sides is None else sides
+    if len({*rows, *columns}) == 2:
+        return f"whether the {what} of {wording.listed(dict.fromkeys([*rows, *columns]))}"
+    if set(rows) != set(columns):
+        pairs = f"{wording.listed(rows)} with {wording.listed(columns)}"
+    return f"for each pair of {pairs} whether their {what}"
+
+
+def _others(result: xr.Dataset) -> str:
+    sides = _sides(result)
+    return "another" if sides is None or set(sides[0]) == set(sides[1]) else wording.listed(sides[1], last="or")
+
+
+def _is_one_test(result: xr.Dataset) -> bool:
+    """Whether there is one p-value, or the same from either side."""
+    sides = _sides(result)
+    if sides is None or "pvalue" not in result or len({*sides[0], *sides[1]}) != 2:
+        return False
+    further = [size for dim, size in result["pvalue"].sizes.items() if dim not in _dims_of_pairs(result)]
+    once = len(sides[0]) == len(sides[1]) == 1 or result.attrs.get("alternative") == "two-sided"
+    return once and math.prod(further) == 1
+
+
+def _errors(attrs: Mapping[Any, Any]) -> str:
+    what = {"system": "of systems' mean scores", "input": "of outputs, within inputs", "global": "of outputs",
+            "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
+    if attrs.get("method") == "difference":
+        return f"the differences {what} by metric and people, both standardised"
+    found = f"in a regression {what} by the metric on those by people"
+    if attrs.get("method") == "corrected":
+        found += (
+            ", with raters' offsets taken out by least squares and the noise of the ratings subtracted (errors in "
+            "variables) [fuller1987measurement, carroll2006measurement]"
+        )
+    return found
+
+
+def _text(value: Any) -> str:
+    return wording.setting(value) if isinstance(value, float) else wording.name(value)
+
+
+class _Filled(dict[str, str]):
+    """Attrs for templates; missing ones in general words."""
+
+    def __missing__(self, key: str) -> str:
+        return "some"
+
+
+def _correlation(attrs: Mapping[Any, Any]) -> str:
+    asked = str(attrs.get("coefficient", ""))
+    if not asked:
+        return "by several coefficients and levels" if "n_trials" in attrs else "by a coefficient of correlation"
+    called = COEFFICIENTS[asked].label if asked in COEFFICIENTS else f"the coefficient {wording.name(asked)}"
+    cited = f" [{_COEFFICIENTS[asked]}]" if asked in _COEFFICIENTS else ""
+    if "given" in attrs:
+        called = f"partial {called}"
+        cited = f" [{_GIVEN[asked]}]" if asked in _GIVEN else ""
+    if "positive" in attrs:
+        called = f"{called} of {wording.positive(attrs)}"
+    within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
+    over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
+    parts = [f"by {called}{cited}", over]
+    parts += [f", given {wording.name(attrs['given'])}"] if "given" in attrs else []
+    missing = "each mean over the scores that there are [deutsch2022reexamining]"
+    parts += [f", {missing}"] if attrs.get("missing") == "available" else []
+    return " ".join(part for part in parts if part).replace(" , ", ", ")
+
+
+def _of_intervals(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    found = wording.intervals(result)
+    if found is None:
+        return ""
+    if attrs.get("analysis") in ("coverage", "power"):
+        return "Shares of trials have 95 % Wilson intervals."
+    method = str(attrs.get("method"))
+    key = _INTERVALS.get(str(attrs.get("interval", method)) if method == "bootstrap" else method)
+    if attrs.get("analysis") == "bias":
+        key = "fieller1954some" if method == "corrected" else None
+    if method in ("bootstrap", "tost"):
+        key = key or "efron1993introduction"
+    kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
+    whom, drawn = found.over.scope, found.over.drawn
+    text = (
+        f"The {found.level} % intervals{f', for {whom},' if whom else ''} are {kind}{f' from {drawn}' if drawn else ''}"
+    )
+    return text + (f" [{key}]." if key else ".")
+
+
+def _of_tests(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    found = wording.tests(result)
+    if found is None:
+        return ""
+    one = _is_one_test(result)
+    name = found.name.in_a_sentence(one)
+    key = _TESTS.get(str(attrs.get("method")))
+    whom = f", for {found.over.scope}," if found.over.scope else ""
+    text = f"The p-value{whom} comes from {name}" if one else f"P-values{whom} come from {name}"
+    text += f" with {found.over.drawn}" if found.over.drawn else ""
+    text += f" [{key}]" if key else ""
+    side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
+        str(attrs.get("alternative"))
+    )
+    text += side if side and "one-sided" not in name else ""
+    corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
+    decided = "" if attrs.get("analysis") in _UNDECIDED else f",{_of_level(result)}"
+    return f"{text}{corrected}{decided}."
+
+
+def _of_correction(result: xr.Dataset) -> str:
+    method, found = str(result.attrs.get("adjust_method", "")), wording.correction(result)
+    if not method or found is None:
+        return "not corrected for the number of tests"
+    persons = found.method in ("Holm", "Bonferroni")
+    whose = f"{found.method}'s method" if persons else f"the {found.method} procedure"
+    key = _CORRECTIONS.get(method)
+    return f"corrected by {whose} over {found.over}" + (f" [{key}]" if key else "")
+
+
+def _of_level(result: xr.Dataset) -> str:
+    return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
+
+
+def _of_software(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
+    sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
+    sizes = {dim: sizes[dim] for dim in ("metric", "system", "input", "prompt") if dim in sizes}
+    sides = _sides(result)
+    if sides is not None and "other_metric" in result.coords and "metric" in sizes:
+        sizes["metric"] = len({*sides[0], *sides[1]})
+    if attrs.get("method") == "ppi":
+        sizes.pop("metric", None)  # the gold is its label
+    if attrs.get("analysis") == "human_ceiling":
+        sizes["metric"] = sizes.get("metric", 1) - 1  # one of them is the raters
+    counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
+    of = f" for {wording.listed(counts)}" if counts else ""
+    seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
+    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', extras.package_version())}{seed}."

@@ -1,0 +1,1 @@
+"""Pages: of metrics, of judges, of a shared task."""
