@@ -35,13 +35,13 @@ class Block:
         return rows[row], columns[column]
 
     def cut(self, at_once: int) -> Iterator[Block]:
-        """The same pairs in blocks of few rows, whose whole rectangles have at most `at_once` cells, or one row."""
+        """The same pairs in smaller blocks, whose whole rectangles have at most `at_once` cells."""
         start = self.rows.start
         while start < self.rows.stop:
             columns = range(max(self.columns.start, start + 1), self.columns.stop)
             stop = min(self.rows.stop, start + max(1, at_once // max(1, len(columns))))
-            if columns:
-                yield Block(range(start, stop), columns)
+            for at in range(0, len(columns), max(at_once, 1)):
+                yield Block(range(start, stop), columns[at : at + at_once])
             start = stop
 
 
