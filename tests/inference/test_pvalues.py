@@ -50,5 +50,12 @@ def test_two_sided_by_t_is_scipys_and_says_nothing_without_error():
         want = stats.ttest_1samp(sign * x, 0).pvalue
         assert two_sided_by_t(sign * x.mean(), x.std(ddof=1) / 2, 3) == pytest.approx(want, rel=1e-12)
     assert two_sided_by_t(0.0, 0.0, 3) == 1.0
-    for value, error, df in ((0.2, 0.0, 3), (0.2, 0.1, 0), (np.nan, 0.1, 3), (0.2, np.nan, 3), (0.2, np.inf, 3)):
+    for value, error, df in (
+        (0.2, 0.0, 3),
+        (0.2, 1e-17, 3),
+        (0.2, 0.1, 0),
+        (np.nan, 0.1, 3),
+        (0.2, np.nan, 3),
+        (0.2, np.inf, 3),
+    ):
         assert np.isnan(two_sided_by_t(value, error, df)), (value, error, df)

@@ -29,6 +29,7 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
 from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.pvalues import by_t
 from xsumstat.resampling import threads
 
 METHODS = ("regression", "corrected", "difference")
@@ -317,10 +318,8 @@ def _of_covariates(
 def _with_limits(
     slope: FloatArray, error: FloatArray, df: FloatArray, confidence_level: float
 ) -> tuple[FloatArray, ...]:
-    from scipy.special import stdtr
-
     reach = np.array([t_quantile(confidence_level, each) for each in df]) * error
-    pvalue = np.where(np.isnan(error), np.nan, 2 * stdtr(df, -np.abs(slope) / error))
+    pvalue = np.where(np.isnan(error), np.nan, by_t(slope / error, df)[0])
     return slope, slope - reach, slope + reach, error, df, pvalue
 
 

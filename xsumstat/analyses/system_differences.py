@@ -13,6 +13,7 @@ from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import system_differences as estimator
 from xsumstat.inference import system_means
+from xsumstat.inference.pvalues import by_t
 from xsumstat.inference.stratified_differences import stratified_differences
 from xsumstat.inference.system_means import Strata
 from xsumstat.resampling.jobs import AtOnce
@@ -63,7 +64,7 @@ class Differences(AtOnce):
             found = estimator.system_differences(one, z, pairs, self.target, self.level)
         means = system_means.system_means(one, z, strata, self.target, self.level)["mean"]
         found["mean_difference"] = means[pairs[:, 0]] - means[pairs[:, 1]]
-        found["forward"], found["backward"] = _pvalues(found["statistic"], found["df"], self.alternative)
+        found["forward"], found["backward"] = by_t(found["statistic"], found["df"], self.alternative)
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], power) for name in _SCORES}
         rated = ~(np.isnan(one) | np.isnan(z))
@@ -79,16 +80,6 @@ def _rated_in(one: FloatArray, rated: BoolArray, pairs: IntArray, strata: Strata
     scored = ~np.isnan(one)
     both, there = (strata.counts(each[pairs[:, 0]] & each[pairs[:, 1]]) for each in (rated, scored))
     return list(np.where(there > 0, both, np.nan).T)
-
-
-def _pvalues(statistic: FloatArray, df: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    from scipy.special import stdtr
-
-    if alternative == "two-sided":
-        p = np.asarray(2 * stdtr(df, -np.abs(statistic)))
-        return p, p
-    below, above = (np.asarray(stdtr(df, sign * statistic)) for sign in (1, -1))
-    return (above, below) if alternative == "greater" else (below, above)
 
 
 def tested(

@@ -13,7 +13,7 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import signed_ranks
-from xsumstat.inference.pvalues import permutation_pvalues
+from xsumstat.inference.pvalues import by_t, permutation_pvalues
 from xsumstat.kernels import swaps as _kernels_swaps
 from xsumstat.kernels import systems as kernels
 from xsumstat.resampling import draws
@@ -216,7 +216,7 @@ class _Group:
             )
         elif test.method in ("paired_t", "t"):
             statistic, degrees = _of_t(pairs, test.method)
-            forward, backward = _student(statistic, degrees, test.alternative)
+            forward, backward = by_t(statistic, degrees, test.alternative)
         else:
             assert counts is not None
             statistic = _statistic(pairs, test, difference)
@@ -262,16 +262,6 @@ def _limits(group: Pairs, test: Test) -> FloatArray:
     half = stdtrit(degrees, (1 + test.level) / 2) * error
     difference = group.differences.mean(axis=1)
     return np.array([difference - half, difference + half, error, np.full(len(error), float(degrees))])
-
-
-def _student(statistic: FloatArray, degrees: int, alternative: str) -> tuple[FloatArray, FloatArray]:
-    from scipy.special import stdtr
-
-    if alternative == "two-sided":
-        p = np.asarray(2 * stdtr(degrees, -np.abs(statistic)))
-        return p, p
-    below, above = (np.asarray(stdtr(degrees, sign * statistic)) for sign in (1, -1))
-    return (above, below) if alternative == "greater" else (below, above)
 
 
 # --- By sampling ---

@@ -75,10 +75,8 @@ def present(x: FloatArray, z: FloatArray) -> BoolArray:
 
 
 def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
-    """Gold scores where all covariates are present; with covariates (1 + covariates, systems, inputs).
-
-    With own cells, each variable keeps all its cells in the systems where every covariate has some.
-    """
+    """Gold scores where all covariates are present; with covariates (1 + covariates, systems, inputs)."""
+    # With own cells, each variable keeps all its cells in the systems where every covariate has some.
     if z.ndim == 2:
         return z
     there = np.asarray(~np.isnan(z[1:]))
@@ -113,10 +111,8 @@ def ones(size: int) -> IntArray:
 
 
 def rounding_scale(values: FloatArray) -> FloatArray:
-    """Per system, the size relative to which its mean is rounded; 0 where that is the mean itself.
-
-    Scores of one sign do not cancel, so their mean measures its own rounding; scores of both signs do cancel.
-    """
+    """Per system, the size relative to which its mean is rounded; 0 where that is the mean itself."""
+    # Scores of one sign do not cancel, so their mean measures its own rounding; scores of both signs do cancel.
     return np.concatenate([_sizes(values[at]) for at in small_parts(values.shape[1], len(values))])
 
 
@@ -149,10 +145,8 @@ def whole_step(values: FloatArray) -> float:
 
 
 def in_steps(values: FloatArray) -> tuple[FloatArray, float]:
-    """Grades as whole numbers of steps above the lowest, and 1; other scores unchanged, and their `step_of`.
-
-    Sums of whole numbers are exact, however far from 0 the scores are: 1000.3 − 1000.2 is not 1000.1 − 1000.
-    """
+    """Grades as whole numbers of steps above the lowest, and 1; other scores unchanged, and their `step_of`."""
+    # Sums of whole numbers are exact, however far from 0 the scores are: 1000.3 − 1000.2 is not 1000.1 − 1000.
     step = step_of(values)
     whole = _refined(values, step)
     return (np.rint((values - np.nanmin(values)) / whole), 1.0) if whole else (values, step)
@@ -268,10 +262,7 @@ def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def made_equal(means: FloatArray, magnitudes: FloatArray) -> FloatArray:
-    """The same for means: those that rounding could have separated equal the smallest of them.
-
-    `magnitudes` is the size of the averaged numbers, 0 for a number that is no mean; NaN stay.
-    """
+    """The same for means of numbers of size `magnitudes`: what rounding could have separated equals the smallest."""
     order = np.argsort(means, kind="stable")
     ordered, near = means[order], mean_kernels.TIE * magnitudes[order]
     with np.errstate(over="ignore"):

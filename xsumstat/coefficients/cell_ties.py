@@ -23,19 +23,14 @@ _LISTED = 2**22
 
 @dataclass(frozen=True)
 class CellTies:
-    """Accuracy with ties of all cells; cells with equal scores are one kind.
+    """Accuracy with ties of all cells; cells with equal scores are one kind."""
 
-    `x` holds the metric's scores, ascending, and `z` dense ranks of the gold, (kinds,). `kinds` (cells,) is the kind of
-    each cell, −1 where missing. `first` and `equal` (kinds,) are the first kind tied with each, and with an equal
-    score. `requested` is NaN where the threshold is calibrated.
-    """
-
-    x: FloatArray
-    z: IntArray
-    kinds: IntArray
-    first: IntArray
-    equal: IntArray
-    requested: float
+    x: FloatArray  # (kinds,), the metric's scores, ascending
+    z: IntArray  # (kinds,), dense ranks of the gold
+    kinds: IntArray  # (cells,), the kind of each cell, −1 where missing
+    first: IntArray  # (kinds,), the first kind tied with each
+    equal: IntArray  # (kinds,), the first kind with an equal score
+    requested: float  # NaN where the threshold is calibrated
     threshold: float
 
     @classmethod
@@ -142,12 +137,10 @@ def _edges(x: FloatArray) -> FloatArray:
 
 
 def _best(x: FloatArray, z: IntArray, equal: IntArray, counts: IntArray) -> float:
-    """Smallest difference that, as a threshold, makes most pairs right; 0 where none gains.
-
-    Pairs are sorted only between edges where the best one can be, by an upper bound of the gain there. The total at an
-    edge counts as reached at first; it is not where the edge splits differences equal up to rounding, and then the
-    bound drops.
-    """
+    """Smallest difference that, as a threshold, makes most pairs right; 0 where none gains."""
+    # Pairs are sorted only between edges where the best one can be, by an upper bound of the gain there. The total at
+    # an edge counts as reached at first; it is not where the edge splits differences equal up to rounding, and then the
+    # bound drops.
     sizes = _Sizes.of(x, z, equal, _edges(x))
     gained, lost = sizes.gains(counts)
     totals = np.cumsum(gained - lost)

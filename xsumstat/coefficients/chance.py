@@ -1,9 +1,4 @@
-"""Chance baselines: values of an uninformative metric, constant or random.
-
-A constant metric scores all outputs alike; a random one draws scores without ties, with one distribution for all
-outputs. Each function gives the value of the constant and the expected value of the random metric in each group, (2,
-groups), and the number of members of each group.
-"""
+"""Chance baselines: the value of a constant metric, the expected one of a random metric, and members, by group."""
 
 from __future__ import annotations
 
@@ -34,12 +29,10 @@ def of_order(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
 
 
 def of_order_and_ties(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Accuracy with ties: a constant metric is right where the gold is tied, a random one as in `of_order`.
-
-    A calibrated threshold is calibrated for the random metric too. With up to `_MOST_PAIRS` pairs the value is the mean
-    of `_DRAWN` random metrics. Above that it is the limit: a threshold that ties a share t of the pairs is right in
-    ``t·T + (1 − t)(1 − T)/2`` on average, largest at t = 0 or 1.
-    """
+    """Accuracy with ties: a constant metric is right where the gold is tied, a random one as in `of_order`."""
+    # A calibrated threshold is calibrated for the random metric too. With up to `_MOST_PAIRS` pairs the value is the
+    # mean of `_DRAWN` random metrics. Above that it is the limit: a threshold that ties a share t of the pairs is right
+    # in t·T + (1 − t)(1 − T)/2 on average, largest at t = 0 or 1.
     tied, n = _tied_in_gold(x, z, measure)
     found = np.stack([tied, (1.0 - tied) / 2])
     if measure.coefficient.calibrated and (n * (n - 1)).sum() / 2 <= _MOST_PAIRS:
@@ -116,12 +109,10 @@ def counted(x: FloatArray, z: FloatArray, measure: Measure) -> tuple[FloatArray,
 
 
 def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
-    """Soft pairwise accuracy.
-
-    A constant metric has p = 1 for each ordered pair of systems; a random one each of 1/L, 2/L, ..., 1 equally often,
-    with L = 2^m for m common inputs. With k the whole part of Lp_z, the mean of ``|p − p_z|`` is ``(k(2Lp_z − k − 1) +
-    L(L + 1)/2 − Lp_z·L)/L²``.
-    """
+    """Soft pairwise accuracy."""
+    # A constant metric has p = 1 for each ordered pair of systems; a random one each of 1/L, 2/L, ..., 1 equally often,
+    # with L = 2^m for m common inputs. With k the whole part of Lp_z, the mean of |p − p_z| is (k(2Lp_z − k − 1) + L(L
+    # + 1)/2 − Lp_z·L)/L².
     ready = SoftAccuracy.of(x, z, measure.own_cells)
     p_z = ready.z.drawn(arrays.ones(ready.n_inputs))[:, 0]
     seen = (~np.isnan(x) if measure.own_cells else arrays.present(x, z)) & ready.there[:, None]

@@ -1,7 +1,4 @@
-"""Correlations without one system or one input, from the whole, by update formulas.
-
-Scores are (systems, inputs), NaN where a cell is missing.
-"""
+"""Correlations without one system or one input, from the whole, by update formulas; scores are (systems, inputs)."""
 
 from __future__ import annotations
 
@@ -53,11 +50,9 @@ def _one_group(x: FloatArray, z: FloatArray, kind: int) -> FloatArray:
 
 
 def _noise(known: Curvature) -> FloatArray:
-    """Influence of each cell on Pearson's r of the means, without the main effects of systems and inputs.
-
-    ``ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i`` with a, b the standardised means (ddof
-    0), s their SDs, m_i the cells of system i, and e the residual after the system's mean and then the input's mean.
-    """
+    """Influence of each cell on Pearson's r of the means, without the main effects of systems and inputs."""
+    # ψ_ij = [(b_i − r·a_i)/(N·s_x)·e^x_ij + (a_i − r·b_i)/(N·s_z)·e^z_ij]/m_i with a, b the standardised means (ddof
+    # 0), s their SDs, m_i the cells of system i, and e the residual after the system's mean and then the input's mean.
     (a, s_x), (b, s_z) = (_standard(each) for each in known.means)
     r, n = float(a @ b) / len(a), len(a)
     of_x = (b - r * a) / (n * s_x) / known.cells[0]
@@ -170,21 +165,17 @@ def _pearson_without(x: FloatArray, z: FloatArray, there: BoolArray, axis: int) 
 
 @dataclass(frozen=True)
 class _Cells:
-    """All present cells, ranked by both scores.
-
-    `codes_x`, `codes_z` (cells,) are dense ranks, `below_x`, `below_z` (cells + 1,) the number of cells with a smaller
-    code, `alike`, `opposite` (cells,) the number of other cells that both scores order alike, or oppositely, with each.
-    """
+    """All present cells, ranked by both scores."""
 
     there: BoolArray
     x: FloatArray
     z: FloatArray
-    codes_x: IntArray
+    codes_x: IntArray  # (cells,), dense ranks
     codes_z: IntArray
-    below_x: IntArray
+    below_x: IntArray  # (cells + 1,), the number of cells with a smaller code
     below_z: IntArray
-    alike: IntArray
-    opposite: IntArray
+    alike: IntArray  # (cells,), how many others both scores order alike with each
+    opposite: IntArray  # likewise oppositely
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, there: BoolArray) -> _Cells:
@@ -224,11 +215,9 @@ class _Cells:
         return found
 
     def spearman_influence(self) -> FloatArray:
-        """``ab − ρ(a² + b²)/2`` of standardised midranks a, b, and the effect of each cell on others' ranks.
-
-        That effect is the mean over other cells c of ``(b_c − ρ·a_c)[x_c > x_a]``, ties counting half, times n over the
-        SD of the midranks of x (√12 without ties), less its mean; likewise for z.
-        """
+        """``ab − ρ(a² + b²)/2`` of standardised midranks a, b, and the effect of each cell on others' ranks."""
+        # That effect is the mean over other cells c of (b_c − ρ·a_c)[x_c > x_a], ties counting half, times n over the
+        # SD of the midranks of x (√12 without ties), less its mean; likewise for z.
         ranks_x, ranks_z = self.ranks
         (a, spread_x), (b, spread_z) = _standard(ranks_x), _standard(ranks_z)
         rho, size = float(np.mean(a * b)), len(a)

@@ -1,7 +1,4 @@
-"""Pairs of metrics prepared for permutation: their difference when scores are swapped.
-
-X and Y are standardised over the cells that both and the gold have; only these cells count.
-"""
+"""Pairs of metrics, standardised over the cells that both and the gold have: their difference with swapped scores."""
 
 from __future__ import annotations
 

@@ -13,18 +13,16 @@ from xsumstat.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Curvature:
-    """Second derivatives of one correlation by the noise of inputs j and k: ``F_jk = y_j'·K·y_k``.
+    """Second derivatives of one correlation by the noise of inputs j and k: ``F_jk = y_j'·K·y_k``, y_j = (u_j, v_j).
 
     With a and b the centred, normed means of metric and gold, u_j and v_j the noise of an input over the same norms,
     and r = a·b: ``u_j·v_k + u_k·v_j − [(b·u_j + a·v_j)(a·u_k + b·v_k) + (j↔k)] + r[3(a·u_j)(a·u_k) − u_j·u_k +
-    3(b·v_j)(b·v_k) − v_j·v_k + (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``, a form of y_j = (u_j, v_j). `means` (systems,),
-    `rest` (systems, inputs; residuals without system and input means) and `cells` (systems,) are for the metric and the
-    gold.
+    3(b·v_j)(b·v_k) − v_j·v_k + (a·u_j)(b·v_k) + (a·u_k)(b·v_j)]``.
     """
 
-    means: tuple[FloatArray, FloatArray]
-    rest: tuple[FloatArray, FloatArray]
-    cells: tuple[IntArray, IntArray]
+    means: tuple[FloatArray, FloatArray]  # (systems,), of metric and gold, as the others
+    rest: tuple[FloatArray, FloatArray]  # (systems, inputs), without system and input means
+    cells: tuple[IntArray, IntArray]  # (systems,)
 
     @cached_property
     def _centred(self) -> list[FloatArray]:
@@ -79,10 +77,8 @@ def averaged(bends: Sequence[tuple[Bend, ...]]) -> tuple[Bend, ...]:
 
 
 def second_order(bends: Sequence[Bend], n_inputs: int) -> float:
-    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: variance of the second-order part by the noise of M inputs; 0 without bends.
-
-    The sum over all j and k is a trace of products of small matrices, so the cost grows with M, not M².
-    """
+    """``M/(M−1)·Σ_{j≠k} F_jk²/2``: variance of the second-order part by the noise of M inputs; 0 without bends."""
+    # The sum over all j and k is a trace of products of small matrices, so the cost grows with M, not M².
     if not bends:
         return 0.0
     total = sum(bend.weight**2 * bend.curvature.squares for bend in bends)

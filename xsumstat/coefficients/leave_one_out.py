@@ -1,7 +1,4 @@
-"""Correlations without one system or one input: the parts of a jackknife variance.
-
-Scores are (systems, inputs), NaN where a cell is missing. Systems and inputs without cells are not counted.
-"""
+"""Correlations without one system or one input, of those with cells: the parts of a jackknife variance."""
 
 from __future__ import annotations
 
@@ -43,23 +40,18 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class OfMeans:
-    """Correlation of system means, `without` each system, (systems,); `pearson` is Pearson's r likewise.
-
-    `influence` (systems, inputs) is how far each cell's noise moves Pearson's r. `taking_part` marks systems and
-    inputs; None where two metrics share them. `bends` are unknown with covariates or clusters. `pearson_value` is
-    Pearson's r with all systems, where they are clusters.
-    """
+    """Correlation of system means, and what its variance needs."""
 
     value: float
-    without: FloatArray
-    pearson: FloatArray
-    influence: FloatArray
+    without: FloatArray  # (systems,), without each system
+    pearson: FloatArray  # likewise Pearson's r
+    influence: FloatArray  # (systems, inputs), how far each cell's noise moves Pearson's r
     of_ranks: bool
-    taking_part: TakingPart | None = None
+    taking_part: TakingPart | None = None  # systems and inputs; None where two metrics share them
     covariates: int = 0
-    bends: tuple[Bend, ...] = ()
+    bends: tuple[Bend, ...] = ()  # unknown with covariates or clusters
     clustered: bool = False
-    pearson_value: float = math.nan
+    pearson_value: float = math.nan  # with all systems, where they are clusters
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,21 +73,16 @@ class OfMeans:
 
 @dataclass(frozen=True)
 class OfGroups:
-    """Average of the groups' correlations `r` (groups,): systems within inputs, or inputs within systems.
-
-    `without` (members, groups) is NaN where undefined or the member is absent. `averages` (members,) is the estimate
-    without each member; other groups keep their coefficient. `members` is the members' dim. `clusters` (groups,) is
-    None where each group is its own cluster.
-    """
+    """Average of the groups' correlations: systems within inputs, or inputs within systems."""
 
     value: float
-    r: FloatArray
-    without: FloatArray
-    averages: FloatArray
+    r: FloatArray  # (groups,)
+    without: FloatArray  # (members, groups), NaN where undefined or absent
+    averages: FloatArray  # (members,), without each member; other groups keep their coefficient
     there: BoolArray
-    members: str
+    members: str  # their dim
     clustered: bool = False
-    clusters: IntArray | None = None
+    clusters: IntArray | None = None  # (groups,); None where each group is its own cluster
 
     @property
     def shape(self) -> tuple[int, int]:

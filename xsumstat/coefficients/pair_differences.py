@@ -1,9 +1,4 @@
-"""Pairwise difference Pearson: Pearson's r of the differences of all pairs of systems within each input.
-
-With item-centred scores and n_j systems on input j: ``Σ_j n_j·Σ_i x_ij·z_ij`` over the root of the same sums of x² and
-z². Source: DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff: Segment-Level Meta-Evaluation Based on Pairwise
-Difference Correlation".
-"""
+"""Pairwise difference Pearson (DiIanni & Deutsch 2025): Pearson's r of all pairs' differences within each input."""
 
 from __future__ import annotations
 
@@ -95,12 +90,11 @@ def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure:
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure) -> OfCells:
-    """The estimate without each system and without each input, and the influence of each cell.
-
-    With Q the sum of products of a group's centred scores, P = n·Q drops by ``Q + n·d_x·d_z`` without a member with
-    centred scores d. The influence of a cell is its part of its input's, ``n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)``
-    with B and C the sums of squares over all pairs; it takes the n_j as fixed, so missing cells add no noise of cells.
-    """
+    """The estimate without each system and without each input, and the influence of each cell."""
+    # With Q the sum of products of a group's centred scores, P = n·Q drops by Q + n·d_x·d_z without a member with
+    # centred scores d. The influence of a cell is its part of its input's, n·(d_x·d_z/√(BC) − r(d_x²/B + d_z²/C)/2)
+    # with B and C the sums of squares over all pairs; it takes the n_j as fixed, so missing cells add no noise of
+    # cells.
     ready = PairDifferences.of(x, z)
     there = arrays.present(x, z)
     n, cells = there.sum(axis=0), int(there.sum())

@@ -55,10 +55,7 @@ class _Drawn:
 
 
 def drawn(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> list[Differences]:
-    """Prepare pairs of `scores` (metrics, systems, inputs) to be drawn together with gold `z`.
-
-    A pair is compared on common cells; with ``missing="available"`` (system means) each metric keeps all its cells.
-    """
+    """Pairs of `scores` (metrics, systems, inputs) with gold `z`, drawn together on common cells unless "available"."""
     return [_Drawn(pairs, *estimators(scores, z, pairs, measure))]
 
 

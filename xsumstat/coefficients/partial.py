@@ -1,8 +1,4 @@
-"""Partial correlations of a metric with the gold given covariates, from the correlations of all pairs of variables.
-
-Metric (systems, inputs); gold and covariates (1 + covariates, systems, inputs). A cell counts where all are present.
-Sources: Kendall (1942), Biometrika 32; Kim (2015), Communications for Statistical Applications and Methods 22.
-"""
+"""Partial correlations of a metric with the gold given covariates, where all exist (Kendall 1942, Kim 2015)."""
 
 from __future__ import annotations
 
@@ -52,10 +48,8 @@ def _matrices(r: FloatArray, variables: int) -> FloatArray:
 
 
 def gradient(r: FloatArray, variables: int) -> FloatArray:
-    """Derivative of the partial correlation by the correlation of each pair, (pairs,); NaN at ±1 or if undefined.
-
-    With P the inverse of the matrix R of all correlations it is ``−P_01/√(P_00·P_11)``, and ``dP = −P·dR·P``.
-    """
+    """Derivative of the partial correlation by the correlation of each pair, (pairs,); NaN at ±1 or if undefined."""
+    # With P the inverse of the matrix R of all correlations it is −P_01/√(P_00·P_11), and dP = −P·dR·P.
     value = float(combined(r, variables))
     if math.isnan(value) or 1 - abs(value) < partial_kernels.NOTHING:
         return np.full(len(r), math.nan)
@@ -69,11 +63,9 @@ def gradient(r: FloatArray, variables: int) -> FloatArray:
 
 
 def pvalue(value: float, n: float, covariates: int, kind: int) -> float:
-    """Two-sided p-value of no partial association, as in R's ppcor; NaN where undefined.
-
-    Pearson and Spearman: ``r·√((n − 2 − k)/(1 − r²))``, t with n − 2 − k degrees of freedom. Kendall: ``τ/√(2(2m +
-    5)/(9m(m − 1)))``, m = n − k, normal.
-    """
+    """Two-sided p-value of no partial association, as in R's ppcor; NaN where undefined."""
+    # Pearson and Spearman: r·√((n − 2 − k)/(1 − r²)), t with n − 2 − k degrees of freedom. Kendall: τ/√(2(2m + 5)/(9m(m
+    # − 1))), m = n − k, normal.
     from scipy.special import ndtr, stdtr
 
     left = n - covariates
@@ -110,17 +102,13 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
 
 @dataclass(frozen=True)
 class Members:
-    """Variables of the members of groups for the kernels, (variables, groups, members).
-
-    `values` (scores) is empty for ranks; `order` and `codes` (dense ranks) are empty for Pearson's r; `mask` (groups,
-    members) is 1 where a member is present.
-    """
+    """Variables of the members of groups for the kernels, (variables, groups, members)."""
 
     kind: int
-    values: FloatArray
-    order: IntArray
-    codes: IntArray
-    mask: IntArray
+    values: FloatArray  # empty for ranks
+    order: IntArray  # empty for Pearson's r
+    codes: IntArray  # dense ranks; empty for Pearson's r
+    mask: IntArray  # (groups, members), 1 where present
 
     @classmethod
     def of(cls, whole: FloatArray, kind: int) -> Members:

@@ -73,19 +73,14 @@ def _groups_test(
 
 @dataclass(frozen=True)
 class _Means:
-    """One pair at system level.
-
-    `added` (2, systems, inputs): what each cell adds to its system's mean by the second metric beyond the first.
-    `of_metrics` (2, systems) and `of_fixed` (1 + covariates, systems): means, and the sizes that rounding is relative
-    to.
-    """
+    """One pair at system level."""
 
     pairs: tuple[Pair, ...]
     kind: int
-    added: FloatArray
+    added: FloatArray  # (2, systems, inputs), what each cell adds by the second metric beyond the first
     systems: IntArray
-    of_metrics: tuple[FloatArray, FloatArray]
-    of_fixed: tuple[FloatArray, FloatArray]
+    of_metrics: tuple[FloatArray, FloatArray]  # (2, systems), means and the sizes that rounding is relative to
+    of_fixed: tuple[FloatArray, FloatArray]  # (1 + covariates, systems), likewise
 
     @property
     def cost(self) -> float:

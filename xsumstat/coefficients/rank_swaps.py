@@ -1,8 +1,6 @@
-"""Rank coefficients with swapped scores, by groups and over all cells.
-
-Without ties among a group's pooled scores the difference is linear in the signs of the cells (even terms cancel), and
-for tau-a and pairwise accuracy always. Else it is computed swap by swap. One statistic may need both.
-"""
+"""Rank coefficients with swapped scores, by groups and over all cells."""
+# Without ties among a group's pooled scores the difference is linear in the signs of the cells (even terms cancel), and
+# for tau-a and pairwise accuracy always. Else it is computed swap by swap. One statistic may need both.
 
 from __future__ import annotations
 
@@ -33,16 +31,12 @@ _COUNTS, _FEW_MEMBERS = np.int16, 31
 
 @dataclass(frozen=True)
 class Pooled:
-    """Standardised x and y of all members of each group, pooled and sorted; values equal up to rounding are equal.
+    """Standardised x and y of all members of each group, pooled and sorted; values equal up to rounding are equal."""
 
-    `x`, `y` are (members, groups), NaN missing; `codes` (2·members, groups) dense ranks, x above y; `order` (2·members,
-    groups) the entries by value, missing ones last.
-    """
-
-    x: FloatArray
+    x: FloatArray  # (members, groups), as `y`; NaN missing
     y: FloatArray
-    codes: IntArray
-    order: IntArray
+    codes: IntArray  # (2·members, groups), dense ranks, x above y
+    order: IntArray  # (2·members, groups), entries by value, missing ones last
 
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray) -> Pooled:
@@ -88,11 +82,9 @@ def pooled_values(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _steps(ordered: FloatArray, side: IntArray) -> IntArray:
-    """1 where a sorted value differs from the previous one beyond rounding; `side` is 0 for x, 1 for y.
-
-    An x and a y may differ by rounding, because each was standardised apart. Two x do not: where two are that close
-    (beside a far outlier), they count as different.
-    """
+    """1 where a sorted value differs from the previous one beyond rounding; `side` is 0 for x, 1 for y."""
+    # An x and a y may differ by rounding, because each was standardised apart. Two x do not: where two are that close
+    # (beside a far outlier), they count as different.
     other = np.zeros(ordered.shape, dtype=bool)
     other[1:] = ordered[1:] > ordered[:-1]
     far = np.zeros(ordered.shape, dtype=bool)
@@ -144,17 +136,13 @@ class _Tied:
 
 @dataclass(frozen=True)
 class Ranks:
-    """One pair under a rank coefficient: a part linear in the signs, and groups whose ties forbid that.
-
-    `coefficients` are what each cell's sign adds, over all bytes of sign bits, in multiples of `step` (0: none). `rest`
-    are the other groups, `weight` their share in the average.
-    """
+    """One pair under a rank coefficient: a part linear in the signs, and groups whose ties forbid that."""
 
     pairs: tuple[Pair, ...]
-    coefficients: FloatArray | None
-    rest: _Tied | None
-    weight: float
-    step: float = 0.0
+    coefficients: FloatArray | None  # what each cell's sign adds, over all bytes of sign bits
+    rest: _Tied | None  # the other groups
+    weight: float  # their share in the average
+    step: float = 0.0  # `coefficients` are multiples of it (0: of none)
 
     @property
     def cost(self) -> float:
@@ -246,19 +234,14 @@ def common_step(divisors: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Gold:
-    """What a rank coefficient needs of the gold in each group.
+    """What a rank coefficient needs of the gold in each group."""
 
-    `present` is (members, groups), `codes` (groups, members) dense ranks; `n` and `distinct` (groups,) count members
-    and values; `tied_pairs`, `tied_cubes` (groups,) are ``Σ t(t − 1)/2`` and ``Σ (t³ − t)`` over values that occur t
-    times.
-    """
-
-    present: BoolArray
-    codes: IntArray
-    n: FloatArray
-    distinct: FloatArray
-    tied_pairs: FloatArray
-    tied_cubes: FloatArray
+    present: BoolArray  # (members, groups)
+    codes: IntArray  # (groups, members), dense ranks
+    n: FloatArray  # (groups,), members
+    distinct: FloatArray  # (groups,), values
+    tied_pairs: FloatArray  # (groups,), Σ t(t − 1)/2 over values that occur t times
+    tied_cubes: FloatArray  # (groups,), Σ (t³ − t)
 
     @classmethod
     def of(cls, z: FloatArray, level: str) -> Gold:

@@ -62,15 +62,11 @@ Curve = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """What the jackknife needs of a coefficient.
+    """What the jackknife needs of a coefficient."""
 
-    `parts(x, z, measure)` gives the leave-one-out parts; `step(members)` how near to 1 an interval's centre may come.
-    `fisher` is `Coefficient.fisher` for a perfect system-level agreement without variance, or None.
-    """
-
-    parts: Callable[[FloatArray, FloatArray, Measure], Any]
-    step: Callable[[int], float]
-    fisher: tuple[int, Callable[[float], float]] | None = None
+    parts: Callable[[FloatArray, FloatArray, Measure], Any]  # of x, z and measure
+    step: Callable[[int], float]  # by members: how near to 1 a centre may come
+    fisher: tuple[int, Callable[[float], float]] | None = None  # `Coefficient.fisher` for perfect agreement of means
     of_ranks: bool = True
 
 

@@ -27,15 +27,12 @@ class _Room(NamedTuple):
 
 @dataclass(frozen=True)
 class Sorted:
-    """Members of groups, sorted by x, then from the largest z down; missing ones last.
+    """Members of groups, sorted by x, then from the largest z down; missing ones last."""
 
-    `order`, `x` and `z` (groups, members) are the member and its dense ranks; `sizes` (groups,) counts members.
-    """
-
-    order: Small
+    order: Small  # (groups, members), as `x` and `z`, dense ranks
     x: Small
     z: Small
-    sizes: IntArray
+    sizes: IntArray  # (groups,), members
 
     @classmethod
     def of(cls, x: IntArray, z: IntArray, there: BoolArray) -> Sorted:

@@ -129,20 +129,17 @@ def _score_test(
 
 @dataclass(frozen=True)
 class DecisionSwaps:
-    """Pairs of metrics on the same cells, whose decisions between two outputs are swapped.
+    """Pairs of metrics on the same cells, whose decisions between two outputs are swapped."""
 
-    A decision is right where it equals the gold's; a swap makes X' right where Y was, so a difference is always a sum
-    of signs, and each metric's decisions are summed once. `used` are the metrics of the pairs. `right` (groups,
-    decisions) is 1 where right, or the number right in a group swapped together; `weights` (groups,) and `scale`
-    multiply; all terms are multiples of `step` (0: none).
-    """
+    # A decision is right where it equals the gold's; a swap makes X' right where Y was, so a difference is always a sum
+    # of signs, and each metric's decisions are summed once.
 
     pairs: tuple[Pair, ...]
-    used: tuple[int, ...]
-    right: tuple[npt.NDArray[Any], ...]
-    weights: FloatArray
+    used: tuple[int, ...]  # the metrics of the pairs
+    right: tuple[npt.NDArray[Any], ...]  # (groups, decisions), 1 where right, or how many of those swapped together
+    weights: FloatArray  # (groups,), multiplied with `scale`
     scale: float
-    step: float
+    step: float  # all terms are multiples of it (0: of none)
 
     @property
     def cost(self) -> float:

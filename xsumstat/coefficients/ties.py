@@ -78,22 +78,17 @@ def _means_as_members(values: FloatArray, cells: BoolArray) -> tuple[FloatArray,
 
 @dataclass(frozen=True)
 class WithTies:
-    """Accuracy with ties by groups, or over all cells (cells as members).
-
-    `first`, `second`, `group`, `gain` (of a tie), `gaps` (ascending) and `ends` (last of each difference) describe the
-    pairs that a threshold changes. `codes` (groups, members) are dense ranks of the gold, −1 missing. `requested` is
-    NaN where the threshold is calibrated; `stop` pairs are tied by the threshold in use.
-    """
+    """Accuracy with ties by groups, or over all cells (cells as members), by the pairs that a threshold changes."""
 
     first: IntArray
     second: IntArray
     group: IntArray
-    gain: IntArray
-    gaps: FloatArray
-    ends: BoolArray
-    codes: IntArray
-    requested: float
-    stop: int
+    gain: IntArray  # of a tie
+    gaps: FloatArray  # ascending
+    ends: BoolArray  # last of each difference
+    codes: IntArray  # (groups, members), dense ranks of the gold, −1 missing
+    requested: float  # NaN where the threshold is calibrated
+    stop: int  # pairs tied by the threshold in use
     shape: tuple[int, int]
     level: str
     undefined_as_zero: bool

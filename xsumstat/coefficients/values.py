@@ -1,9 +1,4 @@
-"""Agreement on one scale: the same class, or the same number; formulas of sums over the cells of a group.
-
-Sums of classes and of grades are whole numbers, and exact. Sources: Cohen (1960), Educational and Psychological
-Measurement 20; Lin (1989), Biometrics 45; McGraw & Wong (1996), Psychological Methods 1; Gorodkin (2004), Computational
-Biology and Chemistry 28 ("mcc" of many classes).
-"""
+"""Agreement on one scale: the same class, or the same number; sums of classes and grades are exact whole numbers."""
 
 from __future__ import annotations
 

@@ -20,15 +20,12 @@ _MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("inpu
 
 @dataclass(frozen=True)
 class Covariate:
-    """A covariate (system, input, or both), NaN where missing; `is_group` for 0/1 membership.
-
-    `source` is a metric's label, or the name of a variable or array.
-    """
+    """A covariate (system, input, or both), NaN where missing."""
 
     name: str
     values: xr.DataArray
-    source: Hashable
-    is_group: bool = False
+    source: Hashable  # a metric's label, or the name of a variable or array
+    is_group: bool = False  # 0/1 membership
 
 
 def find(ds: xr.Dataset, score: xr.DataArray, given: Any) -> list[list[Covariate]]:

@@ -96,16 +96,12 @@ def spread(values: xr.DataArray) -> Fact:
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps of metrics among the used systems, inputs and cells.
+    """Gaps of metrics among the used systems, inputs and cells."""
 
-    `systems` and `inputs` (metric,) count labels without cells, `cells` other cells with only one of metric and gold;
-    `sizes` are the totals.
-    """
-
-    systems: Fact
+    systems: Fact  # (metric,), without cells; so `inputs`
     inputs: Fact
-    cells: Fact | None
-    sizes: tuple[int, int, int]
+    cells: Fact | None  # (metric,), others with only one of metric and gold
+    sizes: tuple[int, int, int]  # totals
 
 
 def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:

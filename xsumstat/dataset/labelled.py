@@ -29,12 +29,9 @@ def run(
     keep_samples: bool = False,
     progress: bool | None = None,
 ) -> dict[str, xr.DataArray]:
-    """The numbers of a job for every further label, by name (and "samples" on `dim`, resample).
-
-    `types` has the job's numbers in order; `dim` is that of its targets; `core` and `gold_core` are no further labels;
-    `beside` has the dims "_row", `dim` and perhaps further ones. Raises for calibrated metrics, unless the job refits
-    them.
-    """
+    """The numbers of a job for every further label, by name (and "samples" on `dim`, resample)."""
+    # `types` has the job's numbers in order; `dim` is that of its targets; `core` and `gold_core` are no further
+    # labels; `beside` has the dims "_row", `dim` and perhaps further ones.
     calibrated.refuse(scores.score)
     of_gold = scores.gold_core if gold_core is None else gold_core
     inputs = [(scores.score, core), (scores.human, of_gold), *([] if beside is None else [(beside, ["_row", dim])])]

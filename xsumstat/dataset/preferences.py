@@ -26,19 +26,15 @@ def is_preferences(ds: Any) -> bool:
 
 @dataclass(frozen=True)
 class Choices:
-    """Preferences as arrays.
+    """Preferences as arrays."""
 
-    `values` (prompts, pairs, orders, raters): 1 left, -1 right, 0 tie, NaN none. `left` and `right` (pairs,) are places
-    among `systems`; `human` (raters,); `clusters` (prompts,) by the coordinate `cluster`, empty without one.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (prompts, pairs, orders, raters): 1 left, −1 right, 0 tie, NaN none
     systems: tuple[Any, ...]
-    left: IntArray
+    left: IntArray  # (pairs,), places among `systems`, as `right`
     right: IntArray
     raters: tuple[Any, ...]
-    human: BoolArray
-    clusters: IntArray
+    human: BoolArray  # (raters,)
+    clusters: IntArray  # (prompts,), by the coordinate `cluster`; empty without one
     cluster: str = ""
 
     @property

@@ -174,12 +174,9 @@ def result(
     analysis: str,
     **settings: Any,
 ) -> xr.Dataset:
-    """A Dataset of results whose attrs record how it was made, in values for netCDF and Zarr.
-
-    `numbers` are the analysis's variables (a row of `ANALYSES`); `scores` were asked (or give the dims), and their
-    checks run before a lazy result is computed. `settings` are further attrs; n_systems and n_inputs are counted unless
-    given.
-    """
+    """A Dataset of `numbers` whose attrs record how it was made, in values for netCDF and Zarr."""
+    # `scores` were asked (or give the dims), and their checks run before a lazy result is computed. `settings` are
+    # further attrs; n_systems and n_inputs are counted unless given.
     attrs: dict[str, Any] = {}
     further: Iterable[Hashable] = ()
     settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}

@@ -25,17 +25,13 @@ THESE, LIKE_THESE = "these systems", "systems like these"
 
 @dataclass(frozen=True)
 class Scope:
-    """The scope of an answer.
+    """The scope of an answer."""
 
-    `random` are dims that generalise; `systems` and `inputs` count (0: unknown); `exchanged`: single scores of these
-    systems are swapped; `clusters` are coordinates by which labels belong together.
-    """
-
-    random: tuple[str, ...]
-    systems: int = 0
+    random: tuple[str, ...]  # dims that generalise
+    systems: int = 0  # how many (0: unknown), as `inputs`
     inputs: int = 0
-    exchanged: bool = False
-    clusters: str = ""
+    exchanged: bool = False  # single scores of these systems are swapped
+    clusters: str = ""  # coordinates by which labels belong together
 
     @property
     def name(self) -> str:

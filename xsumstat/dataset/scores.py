@@ -58,22 +58,16 @@ def set_dims(
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores and gold: checked, turned to higher is better, and aligned.
+    """Scores and gold: checked, turned to higher is better, and aligned."""
 
-    `score` (..., metric, system, input) and `gold` (..., system, input) are float64; the gold is NaN where a covariate
-    is missing. `rows` and `columns` are places of the metrics asked for, and of their partners. `used` marks usable
-    systems and inputs of lazy scores (otherwise the rest is dropped); `dropped` has labels left out. `spreads` and
-    `later` serve checks of values.
-    """
-
-    score: xr.DataArray
-    gold: xr.DataArray
+    score: xr.DataArray  # (..., metric, system, input), float64
+    gold: xr.DataArray  # (..., system, input), NaN where a covariate is missing
     gold_name: str
-    dropped: Mapping[str, list[Hashable]]
-    rows: list[int]
-    columns: list[int]
-    used: tuple[xr.DataArray, xr.DataArray] | None
-    spreads: tuple[Any, Any]
+    dropped: Mapping[str, list[Hashable]]  # labels left out
+    rows: list[int]  # places of the metrics asked for
+    columns: list[int]  # of their partners
+    used: tuple[xr.DataArray, xr.DataArray] | None  # systems and inputs of lazy scores (otherwise the rest is dropped)
+    spreads: tuple[Any, Any]  # with `later` for checks of values
     later: Checks = field(default_factory=Checks)
     covariates: tuple[xr.DataArray, ...] = ()
     given: tuple[str, ...] = ()
@@ -120,13 +114,11 @@ def prepare(
     these_systems: bool | None = False,
     over: str | None = None,
 ) -> Scores:
-    """Check a Dataset, find and align its gold and metrics, and report what is left out.
-
-    Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
-    (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences the
-    warning of few systems (None: the number decides). Lazy scores stay lazy: labels are checked at once, values when
-    the result is computed.
-    """
+    """Check a Dataset, find and align its gold and metrics, and report what is left out."""
+    # Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
+    # (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences
+    # the warning of few systems (None: the number decides). Lazy scores stay lazy: values are checked when the result
+    # is computed.
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
     beside = _covariates(ds, score, given, own_labels, level=level, each_word=each_word)

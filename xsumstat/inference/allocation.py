@@ -21,20 +21,14 @@ def bins(values: FloatArray, n: int) -> IntArray:
 
 
 def rates(unsure: FloatArray, codes: IntArray, n_strata: int) -> FloatArray:
-    """How often to draw from each stratum, relative to the others: the mean of `unsure`, at least a quarter of all's.
-
-    This is Neyman's allocation, with `unsure` in the place of the standard deviation within the stratum.
-    """
+    """How often to draw from each stratum, relatively (Neyman): mean of `unsure`, at least a quarter of all's."""
     sizes = np.bincount(codes, minlength=n_strata)
     means = np.bincount(codes, weights=unsure, minlength=n_strata) / np.maximum(sizes, 1)
     return np.asarray(np.maximum(means, _LEAST_RATE * unsure.mean()))
 
 
 def allocated(n: int, sizes: IntArray, rate: FloatArray) -> IntArray:
-    """`n` in parts proportional to sizes times rates, each between `LEAST` and the stratum's size.
-
-    Parts are rounded by largest remainders. `n` must lie between the sums of these limits.
-    """
+    """`n` in parts by sizes times rates, each between `LEAST` and the stratum's size (largest remainders)."""
     low, high = np.minimum(LEAST, sizes), sizes
     wanted = _between(n, sizes * rate, low, high)
     found = np.floor(wanted + 1e-9).astype(np.int64)

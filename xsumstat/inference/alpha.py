@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RatedCells:
-    """The cells with two ratings or more.
+    """The cells with two ratings or more."""
 
-    `systems` and `inputs` (cells,) locate each cell; `values` (ratings, cells) are places in the ascending `domain`, in
-    ascending order after −1 for missing ratings.
-    """
-
-    systems: IntArray
+    systems: IntArray  # (cells,), with `inputs` the place of each cell
     inputs: IntArray
-    values: IntArray
+    values: IntArray  # (ratings, cells), places in the ascending `domain`, ascending after −1 for missing ratings
     domain: FloatArray
 
     @classmethod

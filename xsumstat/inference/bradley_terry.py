@@ -47,11 +47,7 @@ class Fit:
 
 
 def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, start: Fit | None = None) -> Fit:
-    """Maximum likelihood by Newton's method, all leading dims together.
-
-    `n`, `net` and `ties` (..., pairs) are numbers of choices, left less right choices, and ties. `start` has no leading
-    dims.
-    """
+    """Maximum likelihood by Newton's method from numbers of choices, left less right ones, and ties, (..., pairs)."""
     lead = n.shape[:-1]
     n, net, ties = (each.reshape(-1, each.shape[-1]) for each in (n, net, ties))
     tied = ties.sum(axis=1) > 0
@@ -147,11 +143,10 @@ class Strengths:
 
 
 def corrected(judged: FloatArray, both: FloatArray, kept: float) -> FloatArray:
-    """Mean human choices for each pair, (..., pairs), corrected by a judge's on all prompts.
+    """Mean human choices for each pair, ``h̄ + κ·b·(f̄_all − f̄_both)``, corrected by a judge's on all prompts.
 
-    ``h̄ + κ·b·(f̄_all − f̄_both)``: h human, f judge, b the slope of h on f within pairs. `judged` (2, ..., pairs) is
-    the number of judged units and Σf; `both` (5, ..., pairs), of units with both: number, Σh, Σf, Σf², Σfh. `kept` is
-    κ.
+    h human, f judge, b the slope of h on f within pairs, `kept` κ. `judged` (2, ..., pairs): units and Σf; `both` (5,
+    ..., pairs), of units with both: number, Σh, Σf, Σf², Σfh.
     """
     n, h, f, ff, fh = both
     with np.errstate(divide="ignore", invalid="ignore"):

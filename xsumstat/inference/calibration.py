@@ -1,7 +1,4 @@
-"""A judge's scores on the human scale: maps fitted to some outputs and applied to others.
-
-Source: Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
-"""
+"""A judge's scores on the human scale: maps fitted to some outputs and applied to others (Barlow et al. 1972)."""
 
 from __future__ import annotations
 
@@ -37,11 +34,7 @@ class Calibration:
     grades: tuple[float, ...] = ()
 
     def cross_fitted(self, x: FloatArray, z: FloatArray, folds: IntArray) -> FloatArray:
-        """Scores (systems, inputs) on the scale of z; the map of each fold of inputs is fitted to the other folds.
-
-        Both are better when higher. Each of several ratings (raters, systems, inputs) counts. NaN where the other folds
-        have no output with both scores.
-        """
+        """Scores (systems, inputs) on the scale of z or of ratings (raters, ...); each fold maps by the others."""
         return _Outputs.of(x, z, folds, self).mapped()
 
     def on_grades(self, values: FloatArray) -> FloatArray:
@@ -120,21 +113,16 @@ _MAPS: dict[str, Callable[[_Fitted, FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Outputs of a judge with human scores, coded for refitting maps without some of them.
-
-    `codes` (systems, inputs) are places in the ascending `values_x`, -1 missing. `fitted` has for each rating its fold,
-    the places of x and z, and z; `numbers` (raters, systems, inputs) locates these ratings. `power` is the scaling by
-    2.
-    """
+    """Outputs of a judge with human scores, coded for refitting maps without some of them."""
 
     how: Calibration
     values_x: FloatArray
     values_z: FloatArray
-    codes: IntArray
+    codes: IntArray  # (systems, inputs), places in the ascending `values_x`, −1 missing
     folds: IntArray
-    fitted: tuple[IntArray, IntArray, IntArray, FloatArray]
-    numbers: IntArray
-    power: tuple[int, int]
+    fitted: tuple[IntArray, IntArray, IntArray, FloatArray]  # of each rating: its fold, the places of x and z, and z
+    numbers: IntArray  # (raters, systems, inputs), places of these ratings
+    power: tuple[int, int]  # scaling by 2
     n_folds: int
 
     @classmethod
@@ -243,13 +231,9 @@ def refitted(
     dims: tuple[str, ...],
     clusters: Clusters | None,
 ) -> OfRefits:
-    """The estimate without some labels; a calibrated metric (`refit`) is recalibrated each time with its folds.
-
-    Without each system; without halves of the inputs, and for two random dims also of the cells: rounding jumps where
-    single inputs are left out, which makes that variance up to three times too large (Shao & Wu 1989, Annals of
-    Statistics 17). With fewer than 20 inputs each input and cell is left out. A nearly constant calibrated metric has
-    only its estimate.
-    """
+    """The estimate without some labels; a calibrated metric (`refit`) is recalibrated each time with its folds."""
+    # Rounding jumps where single inputs are left out, which makes that variance up to three times too large (Shao & Wu
+    # 1989): from 20 inputs on, halves of them are left out instead, and for two random dims halves of the cells.
     outputs = None if refit is None else refit.outputs(x)
     value, level = _value(x, z, measure), measure.level
     if refit is not None and nearly_constant(x, refit.folds):

@@ -32,11 +32,7 @@ class ClosePairs:
         return max(own - single, single) if not math.isnan(own) else single
 
     def interval(self, error: float, confidence_level: float) -> tuple[float, float]:
-        """Limits by `jackknife.bounded`; without variation by Fisher's standard error of Kendall's tau.
-
-        That is for the number of systems with as many pairs, about the value clipped one pair from ±1, open to the
-        perfect side.
-        """
+        """Limits by `jackknife.bounded`; without variation by Fisher's error of Kendall's tau, open to ±1."""
         step, kendall = 1 / max(self.n_pairs, 1), COEFFICIENTS["kendall"].fisher
         assert kendall is not None
         if math.isnan(error) or not jackknife.unvarying(self.value, error):

@@ -1,9 +1,4 @@
-"""How a metric's error changes with covariates: slopes with systems and inputs as clusters.
-
-The variance is that of `inference.jackknife`: V_s, and what inputs add beyond the noise of cells. Sources: Bell &
-McCaffrey (2002), Survey Methodology 28; Cameron, Gelbach & Miller (2011), Journal of Business & Economic Statistics 29;
-MacKinnon, Nielsen & Webb (2024), arXiv 2406.08880.
-"""
+"""How a metric's error changes with covariates: slopes with systems and inputs as clusters."""
 
 from __future__ import annotations
 
@@ -24,36 +19,26 @@ _DIGITS = 1e-3
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of scores.
-
-    The errors are residuals of the metric given the gold ("regression"), or standardised differences. `groups` marks
-    the 0/1 covariates, whose slope is a difference of means. `dims` are random; `clusters` of systems and inputs, or
-    None.
-    """
+    """What is asked of scores."""
 
     level: str
-    method: str
-    groups: tuple[bool, ...]
-    dims: tuple[str, ...]
+    method: str  # errors: "regression" residuals given the gold, or "difference" of standardised scores
+    groups: tuple[bool, ...]  # marks the 0/1 covariates, whose slope is a difference of means
+    dims: tuple[str, ...]  # random
     clusters: Clusters | None = None
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """A regression of standardised rows; covariates come last among the regressors.
+    """A regression of standardised rows; covariates come last among the regressors."""
 
-    `slopes` (covariates,) are in the `unit` reported, `b` (regressors,) standardised; `inverse` belongs to the products
-    of regressors. `by` (regressors, rows, columns) is the derivative of b by y; `spread` are the divisors of the
-    variables.
-    """
-
-    slopes: FloatArray
+    slopes: FloatArray  # (covariates,), in the `unit` reported
     unit: FloatArray
-    b: FloatArray
-    inverse: FloatArray
-    by: FloatArray
+    b: FloatArray  # (regressors,), standardised
+    inverse: FloatArray  # of the products of regressors
+    by: FloatArray  # (regressors, rows, columns), derivative of b by y
     residuals: FloatArray
-    spread: FloatArray
+    spread: FloatArray  # divisors of the variables
 
     @property
     def covariates(self) -> slice:
@@ -168,11 +153,10 @@ def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | Non
 def _of_systems(
     rows: FloatArray, present: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Variance over (clusters of) systems, and its degrees of freedom.
+    """Variance over (clusters of) systems, and its degrees of freedom; NaN where a slope is undefined without one.
 
     ``(N−1)/N·Σ(γ(−i) − mean)²`` is a quadratic form in the errors (of systems and cells, variances from the residuals).
-    It is divided by its relative bias, and has the degrees of freedom of the chi-squared distribution with its mean and
-    variance. NaN where a slope is undefined without one system.
+    It is divided by its relative bias; the degrees of freedom are those of the chi-squared with its mean and variance.
     """
     systems = int(codes.max()) + 1
     without = None
@@ -199,15 +183,11 @@ def _of_systems(
 
 @dataclass(frozen=True)
 class _Without:
-    """Slopes without each (cluster of) systems, and their derivatives by the metric's scores.
-
-    `own` (covariates, clusters, clusters): derivative of the slope without one cluster by all scores of another, less
-    the mean over the first one. `cells`: products of two such derivatives, less the mean, summed over cells.
-    """
+    """Slopes without each (cluster of) systems, and their derivatives by the metric's scores."""
 
     slopes: FloatArray
-    own: FloatArray
-    cells: FloatArray
+    own: FloatArray  # (covariates, clusters, clusters): by all scores of another cluster, less the mean over the first
+    cells: FloatArray  # products of two derivatives, less the mean, summed over cells
 
 
 def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: IntArray) -> _Without | None:
@@ -230,11 +210,9 @@ def _by_refits(rows: FloatArray, present: BoolArray, question: Question, codes: 
 
 
 def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Without | None:
-    """The same from sums over all systems less those over one; None where that would lose digits.
-
-    With centred scores C and δ_i the shift of their means without system i, the scores are centred as ``C + δ_i``; a
-    slope changes with them by ``Σ_r c_ir·(C_r + δ_ir)``, where C sums to 0 over what shares δ_i.
-    """
+    """The same from sums over all systems less those over one; None where that would lose digits."""
+    # With centred scores C and δ_i the shift of their means without system i, the scores are centred as C + δ_i. A
+    # slope changes with them by Σ_r c_ir·(C_r + δ_ir), where C sums to 0 over what shares δ_i.
     found = _sums(rows, present, question)
     if not found.sound.all():
         return None
@@ -246,17 +224,13 @@ def _by_sums(rows: FloatArray, present: BoolArray, question: Question) -> _Witho
 
 @dataclass(frozen=True)
 class _Sums:
-    """Regressions without each system, from sums over all.
-
-    `c` (covariates, systems, regressors); `centred` regressors and their `shift` without each system (regressors,
-    systems, columns); `sound` (systems,): no digits lost and slopes defined.
-    """
+    """Regressions without each system, from sums over all."""
 
     slopes: FloatArray
-    c: FloatArray
-    centred: FloatArray
-    shift: FloatArray
-    sound: BoolArray
+    c: FloatArray  # (covariates, systems, regressors)
+    centred: FloatArray  # regressors
+    shift: FloatArray  # of `centred` without each system, (regressors, systems, columns)
+    sound: BoolArray  # (systems,): no digits lost and slopes defined
 
 
 def _sums(rows: FloatArray, present: BoolArray, question: Question) -> _Sums:
@@ -408,11 +382,9 @@ def _with_refits(sums: _Sums, rows: FloatArray, present: BoolArray, question: Qu
 def _df_of_many(
     c: FloatArray, regressors: FloatArray, shift: FloatArray, present: BoolArray, parts: tuple[float, float]
 ) -> float:
-    """Satterthwaite's degrees of freedom, as in `_of_systems`, for many clusters.
-
-    With `own` and `cells` of `_moved_by_sums` before centring, ``of_cluster·own·own' + of_cell·cells`` is ``QTQ' − BQ'
-    − QB' + diag(e)``: Q, B and e are sums over columns; trace and squares follow.
-    """
+    """Satterthwaite's degrees of freedom, as in `_of_systems`, for many clusters."""
+    # With `own` and `cells` of `_moved_by_sums` before centring, of_cluster·own·own' + of_cell·cells is QTQ' − BQ' −
+    # QB' + diag(e): Q, B and e are sums over columns; trace and squares follow.
     of_cluster, of_cell = parts
     flat = regressors.reshape(len(regressors), -1)
     d = np.einsum("ir,rij->ij", c, shift)
@@ -442,11 +414,8 @@ def _df_of_many(
 
 
 def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Question) -> FloatArray:
-    """Influence of each cell on the standardised slopes, (covariates, systems, inputs).
-
-    At system level through the means: ``dγ = A(dy − dW·b) + (W'W)⁻¹dW'e``, of residuals after the system's and then the
-    input's mean.
-    """
+    """Influence of each cell on the standardised slopes, (covariates, systems, inputs)."""
+    # System level: dγ = A(dy − dW·b) + (W'W)⁻¹dW'e, of residuals after the system's and then the input's mean.
     if question.level != "system":
         return np.asarray(fit.by[fit.covariates] * fit.residuals)
     count = np.maximum(there.sum(axis=1), 1)[:, None]

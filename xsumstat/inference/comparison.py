@@ -1,8 +1,4 @@
-"""Jackknife limits and p-values of the difference of two correlations that agree with each other.
-
-MOVER limits need not widen as confidence grows. So the reach at a quantile of t is the farthest limit at any quantile
-up to it.
-"""
+"""Jackknife limits and p-values of the difference of two correlations that agree with each other."""
 
 from __future__ import annotations
 
@@ -27,9 +23,7 @@ def compared(estimated: Estimated, confidence_level: float, alternative: str) ->
     """Limits of a difference, the p-value of no difference, and the p-value with the two exchanged.
 
     With q0 the first quantile of t at which the limits reach 0 the two-sided p-value is ``2·T(−q0)``, and "greater" of
-    a positive difference ``T(−q0)``: it is ≤ α exactly where the 1 − α interval excludes 0. NaN without an interval,
-    and p-values also where the limits are points; at least 1e-12. It is 1 (one-sided 1/2) where estimate and centre
-    have opposite signs.
+    a positive difference ``T(−q0)``; documentation, "How intervals and tests are computed".
     """
     if estimated.about is None:
         return (math.nan,) * 4

@@ -1,8 +1,4 @@
-"""Variance components of crossed effects by Henderson's method I, with jackknife standard errors.
-
-Axes are systems and inputs, and raters of ratings. An effect belongs to each label of some axes: systems, inputs, cells
-(both), raters, and single ratings (all three).
-"""
+"""Variance components of crossed effects by Henderson's method I, with jackknife standard errors."""
 
 from __future__ import annotations
 
@@ -163,11 +159,8 @@ def of_ratings(values: FloatArray) -> dict[str, float]:
 
 
 def repaired(covariances: FloatArray) -> FloatArray:
-    """The nearest valid covariances (..., scores, scores): variances ≥ 0, correlations without negative eigenvalues.
-
-    Negative eigenvalues become 0 and the diagonal is restored, repeatedly (Higham's projections without his
-    correction). NaN stay; their pairs count as uncorrelated meanwhile.
-    """
+    """The nearest valid covariances (..., scores, scores): variances ≥ 0, correlations without negative eigenvalues."""
+    # Higham's projections without his correction, repeated. NaN stay; their pairs count as uncorrelated meanwhile.
     out = covariances.copy()
     for at in np.ndindex(covariances.shape[:-2]):
         out[at] = _repaired(covariances[at])

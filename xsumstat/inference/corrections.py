@@ -46,12 +46,8 @@ def _adjusted(p: FloatArray, method: str) -> FloatArray:
 def pool_counts(
     samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
 ) -> tuple[IntArray, int]:
-    """How many of a test's pool are at least as extreme as each member, and how many are defined.
-
-    The pool is the draws, then the observed difference unless the draws list all (`exact`). A member without a
-    difference has count 0; every other one counts itself. `centred_on_estimate`: the draws are about the observed
-    difference, not 0.
-    """
+    """How many of a test's pool are at least as extreme as each member (0 if undefined), and how many are defined."""
+    # The pool is the draws, then the observed difference unless the draws list all (`exact`).
     null = samples - observed if centred_on_estimate else samples
     null = null if exact else np.append(null, observed)
     extremity = {"two-sided": np.abs(null), "greater": null, "less": -null}[alternative]

@@ -1,8 +1,6 @@
-"""What changed between two scorings of the same outputs: verdicts, scores, means of systems; plain arrays.
-
-Prompts are random, systems are not. Means of systems are estimates with a covariance matrix by prompts, so every
-shift, of one system, of all, or of one more than the others, is a contrast of these means.
-"""
+"""What changed between two scorings of the same outputs: verdicts, scores, means of systems; plain arrays."""
+# Prompts are random, systems are not. Means of systems are estimates with a covariance matrix by prompts, so every
+# shift, of one system, of all, or of one more than the others, is a contrast of these means.
 
 from __future__ import annotations
 
@@ -42,10 +40,7 @@ _SINGULAR = 1e-10
 def changes(
     new: FloatArray, old: FloatArray, direction: float, confidence_level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems), from scores (systems, prompts) by both versions.
-
-    `direction` is 1 where the highest mean has rank 1, -1 where the lowest has.
-    """
+    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems); `direction` −1: the lowest mean is best."""
     level = confidence_level
     both = np.stack([new, old])
     both = np.where(np.isnan(both).any(axis=0), np.nan, both)
@@ -104,15 +99,12 @@ def _share(name: str, sums: IntArray, level: float) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True)
 class Shifts:
-    """Changes of the systems' means, NaN without common scores, and their covariance, NaN below two prompts.
+    """Changes of the systems' means, and their covariance."""
 
-    `n` counts the prompts with scores by both versions; a change within `near` is only rounding.
-    """
-
-    values: FloatArray
-    covariance: FloatArray
-    n: FloatArray
-    near: float
+    values: FloatArray  # NaN without common scores
+    covariance: FloatArray  # NaN below two prompts
+    n: FloatArray  # prompts with scores by both versions
+    near: float  # a change within it is only rounding
 
     @classmethod
     def of(cls, new: FloatArray, old: FloatArray) -> Shifts:
@@ -182,11 +174,7 @@ class Shifts:
         return found
 
     def interaction(self) -> dict[str, FloatArray]:
-        """Hotelling's T² of no difference between the shifts of systems, as an F statistic.
-
-        It needs more prompts than systems. Contrasts that are the same on all prompts are no part of it; if such a
-        contrast is not 0, F is infinite.
-        """
+        """Hotelling's T² of no difference between the shifts of systems, as F; it needs more prompts than systems."""
         names = ("heterogeneity", "df_numerator", "df_denominator", "heterogeneity_pvalue")
         return dict(zip(names, map(np.array, self._hotelling()), strict=True))
 

@@ -1,7 +1,4 @@
-"""Limits and p-values of a ratio of two estimates, which may be unbounded.
-
-Source: Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B 16.
-"""
+"""Limits and p-values of a ratio of two estimates, which may be unbounded (Fieller 1954)."""
 
 from __future__ import annotations
 
@@ -15,10 +12,8 @@ from xsumstat.inference.pvalues import two_sided_by_t
 
 
 def limits(estimates: FloatArray, variances: Sequence[FloatArray], t: float) -> tuple[float, float]:
-    """Limits of N/D: where ``(N − γD)² ≤ t²·(V_N − 2γV_ND + γ²V_D)``, at each γ by the largest of the variances.
-
-    Where D may be 0 they are unbounded: both, or, if N cannot be 0, the one on its side, because D is not negative.
-    """
+    """Limits of N/D: where ``(N − γD)² ≤ t²·(V_N − 2γV_ND + γ²V_D)``, at each γ by the largest of the variances."""
+    # Where D may be 0 they are unbounded: both, or, if N cannot be 0, the one on its side, because D is not negative.
     n, d = estimates
     if not (np.isfinite(estimates).all() and np.isfinite(variances).all() and math.isfinite(t)):
         return math.nan, math.nan

@@ -1,9 +1,4 @@
-"""Jackknife tests of whether correlations differ between groups of systems or of inputs.
-
-Groups share labels of the other dim, so their estimates covary: sums over labels of products of their moves. Sources:
-Krishnamoorthy & Yu (2004), Statistics & Probability Letters 66; Tipton & Pustejovsky (2015), Journal of Educational and
-Behavioral Statistics 40; Zou & Donner (2008), Statistics in Medicine 27.
-"""
+"""Jackknife tests of whether correlations differ between groups of systems or of inputs."""
 
 from __future__ import annotations
 
@@ -178,11 +173,8 @@ def _products_of_cells(groups: Sequence[Group]) -> FloatArray:
 
 
 def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) -> Estimated:
-    """The correlation of one group less another's, with MOVER limits.
-
-    ``V_d = V_1 + V_2 − 2C``, with Satterthwaite's degrees of freedom of its parts. Where a jackknife fell back there is
-    no C, and each group is a part with the degrees of freedom of its interval.
-    """
+    """The correlation of one group less another's, with MOVER limits; ``V_d = V_1 + V_2 − 2C``, df by Satterthwaite."""
+    # Where a jackknife fell back there is no C, and each group is a part with the degrees of freedom of its interval.
     both = one.estimated, two.estimated
     least = float(np.minimum(one.estimated.df, two.estimated.df))
     if any(each.about is None for each in both):
@@ -204,10 +196,10 @@ def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) 
 def heterogeneity(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> Heterogeneity:
     """Wald test of equal correlations in all groups on Fisher's scale.
 
-    With z the arctanh of the estimates less their bias, S the covariance matrix of their q = G − 1 contrasts C, and S_k
-    its parts with df_k degrees of freedom: ``W = (Cz)'S⁻¹(Cz)``, ``ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k`` with
-    ``T_k = S_k·S⁻¹``; ``W·(ν−q+1)/(νq)`` is F with q and ν − q + 1 degrees of freedom. For one part this is Hotelling's
-    T², for two groups the square of Satterthwaite's t.
+    z: arctanh of the estimates less their bias; S: covariance matrix of their q = G − 1 contrasts C, S_k its parts with
+    df_k degrees of freedom. ``W = (Cz)'S⁻¹(Cz)``, ``ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k``, ``T_k = S_k·S⁻¹``;
+    ``W·(ν−q+1)/(νq)`` is F with q and ν − q + 1 degrees of freedom (one part: Hotelling's T²; two groups: the square of
+    Satterthwaite's t).
     """
     q = len(groups) - 1
     if q < 1 or any(each.estimated.fell_back for each in groups):

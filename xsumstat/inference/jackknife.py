@@ -1,9 +1,4 @@
-"""The two-way jackknife: intervals of correlations and of their differences without draws. See `variance`, `of_one`.
-
-Sources: Arvesen (1969), Annals of Mathematical Statistics 40; Efron & Stein (1981), Annals of Statistics 9; Cameron,
-Gelbach & Miller (2011), Journal of Business & Economic Statistics 29; Owen (2007), Annals of Applied Statistics 1; Zou
-(2007), Psychological Methods 12; Zou & Donner (2008), Statistics in Medicine 27.
-"""
+"""The two-way jackknife: intervals of correlations and of their differences without draws. See `variance`, `of_one`."""
 
 from __future__ import annotations
 
@@ -36,18 +31,14 @@ Limits = tuple[Limit, Limit]
 
 @dataclass(frozen=True)
 class Estimated:
-    """An estimate with its uncertainty.
-
-    `bias` is the estimate less the centre of its intervals. `fell_back`: nothing varies and another interval is used.
-    `about` maps quantiles of t to limits; None where there is no interval.
-    """
+    """An estimate with its uncertainty."""
 
     estimate: float
-    bias: float
+    bias: float  # the estimate less the centre of its intervals
     standard_error: float
     df: float
-    fell_back: bool = False
-    about: Callable[[Limit], Limits] | None = None
+    fell_back: bool = False  # nothing varies; another interval is used
+    about: Callable[[Limit], Limits] | None = None  # from quantiles of t to limits; None: no interval
 
     @property
     def centre(self) -> float:
@@ -120,8 +111,7 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
 
     ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²``, ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Rank coefficients take Pearson's ratio to V_s,
     times ``((N−2)/(N−1))²``, as a jackknife doubles its second-order part. Over inputs alone V_i becomes ``max(V_i − B,
-    V_i/2)``: near r = 1 the second-order part B dominates. Given k covariates V_s is multiplied by ``(N−1−k)/(N−1)``,
-    as each system draws their regression towards itself.
+    V_i/2)``: near r = 1 the second-order part B dominates. k covariates multiply V_s by ``(N−1−k)/(N−1)``.
     """
     systems, inputs = parts.shape
     own, ratio = of_systems(parts)
@@ -496,11 +486,9 @@ def averaged(each: Sequence[Estimated], shares: Sequence[float]) -> Estimated:
 
 
 def rests_on(parts: Parts, dims: tuple[str, ...]) -> int:
-    """Place of the one system that V_s of averages, or over all cells, depends on; -1 where there is none.
-
-    θ(−i) is farthest from the mean of the n values, m and s are the mean and SD of the others: ``|θ(−i) − m|·√((n−1)/n)
-    > FAR·s``, a t statistic with n − 2 degrees of freedom.
-    """
+    """Place of the one system that V_s of averages, or over all cells, depends on; -1 where there is none."""
+    # θ(−i) is farthest from the mean of the n values, m and s are the mean and SD of the others: |θ(−i) − m|·√((n−1)/n)
+    # > FAR·s, a t statistic with n − 2 degrees of freedom.
     values = _without_systems(parts) if "system" in dims else None
     places = np.flatnonzero(~np.isnan(values)) if values is not None else np.empty(0)
     n = len(places)

@@ -1,7 +1,4 @@
-"""Whether missing scores depend on systems and on human scores, and what they leave open; plain arrays.
-
-Scores lie along systems and inputs. Each input is a unit: outputs change places within it, or inputs as a whole.
-"""
+"""Whether missing scores depend on systems and on human scores, and what they leave open; each input is a unit."""
 
 from __future__ import annotations
 
@@ -24,15 +21,7 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Missing:
-    """Which outputs lack a score, and their human scores.
-
-    Attributes
-    ----------
-    lacks, there : bool arrays (systems, inputs)
-        Outputs without a score, and with one.
-    gold : array (systems, inputs)
-        NaN where there is none.
-    """
+    """Which outputs (systems, inputs) lack a score, and their human scores (NaN without)."""
 
     lacks: BoolArray
     there: BoolArray
@@ -112,13 +101,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Marks of missing scores that change places among the outputs of each input.
-
-    Attributes
-    ----------
-    marks, among : bool arrays (systems, inputs)
-        The marks, and the outputs that they may go to.
-    """
+    """Marks of missing scores that change places among the outputs (systems, inputs) of each input."""
 
     marks: BoolArray
     among: BoolArray
@@ -220,11 +203,9 @@ def accuracy(score: FloatArray, gold: FloatArray, lacks: BoolArray, level: str) 
 
 
 def _of_group(x: FloatArray, z: FloatArray) -> tuple[float, float, float]:
-    """The share of concordant pairs without missing x, and its least and largest value with them.
-
-    Each missing x has the place among those that are there which makes most (or fewest) pairs concordant. These places
-    rise (fall) with z, so the pairs of two missing x are all concordant, where z differs (or none is).
-    """
+    """The share of concordant pairs without missing x, and its least and largest value with them."""
+    # Each missing x has the place among those that are there which makes most (or fewest) pairs concordant. These
+    # places rise (fall) with z, so the pairs of two missing x are all concordant, where z differs (or none is).
     there = ~np.isnan(x)
     n, m = len(x), int(there.sum())
     pairs = n * (n - 1) / 2

@@ -13,11 +13,8 @@ _SMALL, _LARGE, _STEPS, _CLOSE = 1e-6, 1e7, 50, 1e-12
 
 
 def moderated(variance: FloatArray, df: FloatArray, there: BoolArray, most: float) -> tuple[FloatArray, FloatArray]:
-    """Variances (..., k) raised towards a common one, and d0, the degrees of freedom of the common one.
-
-    With s0² and d0 (at most `most`) of `common`, s² with d degrees of freedom becomes the larger of s² and ``(d·s² +
-    d0·s0²)/(d + d0)``; it never shrinks, so a system with large variance keeps it. Below 3 variances d0 is 0.
-    """
+    """Variances (..., k) raised towards a common one, and d0, the degrees of freedom of the common one."""
+    # s² becomes the larger of s² and (d·s² + d0·s0²)/(d + d0): a system with large variance keeps it.
     d0, centre = common(variance, df, there)
     known = there.sum(axis=-1, keepdims=True) >= LEAST
     d0 = np.where(known, np.minimum(d0, most), 0.0)
@@ -27,12 +24,9 @@ def moderated(variance: FloatArray, df: FloatArray, there: BoolArray, most: floa
 
 
 def common(variance: FloatArray, df: FloatArray, there: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """d0 and s0² of the distribution of variances, (..., 1), by the moments of their logarithms.
-
-    With ``e = log s² − ψ(d/2) + log(d/2)``, trigamma(d0/2) is the variance of e less the mean of trigamma(d/2), and
-    ``log s0² = mean e + ψ(d0/2) − log(d0/2)``. d0 is infinite, and s0² the mean, where variances differ only by chance,
-    or fewer than 3 are above 0.
-    """
+    """d0 and s0² of the distribution of variances, (..., 1), by the moments of their logarithms."""
+    # With e = log s² − ψ(d/2) + log(d/2), trigamma(d0/2) is the variance of e less the mean of trigamma(d/2), and log
+    # s0² = mean e + ψ(d0/2) − log(d0/2). d0 is infinite, and s0² the mean, where variances differ only by chance.
     from scipy.special import digamma, polygamma
 
     used = there & (variance > 0) & (df > 0)

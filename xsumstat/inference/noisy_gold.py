@@ -1,9 +1,6 @@
-"""How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits.
-
-A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
-from their sum of squares. Sources: Fuller (1987), Measurement Error Models, section 2; Carroll, Ruppert, Stefanski &
-Crainiceanu (2006), Measurement Error in Nonlinear Models.
-"""
+"""How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits."""
+# A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
+# from their sum of squares (Fuller 1987, section 2; Carroll, Ruppert, Stefanski & Crainiceanu 2006).
 
 from __future__ import annotations
 

@@ -42,19 +42,18 @@ class FromParts:
 
     Input level: ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``; system level: ``V(n, m) = V_s·v(r_m,
     n)/v(r_M, N) + P·M/m``, r_m Pearson's correlation of means over m inputs, v(r, n) the coefficient's variance for n
-    normal scores (Pearson: about ``(1 − r²)²/(n − 1)``). `systems`, `cells`, `inputs` are V_s, V_c and P. `covariances`
-    and `then` (3, 2, 2) belong to the effects of metric and gold, in the data and with the planned raters.
+    normal scores (Pearson: about ``(1 − r²)²/(n − 1)``).
     """
 
     shape: tuple[int, int]
     measure: Measure
     estimate: float
     off: float
-    systems: float
-    cells: float
-    inputs: float
-    covariances: FloatArray
-    then: FloatArray
+    systems: float  # V_s
+    cells: float  # V_c
+    inputs: float  # P
+    covariances: FloatArray  # (3, 2, 2), of the effects of metric and gold
+    then: FloatArray  # the same with the planned raters
 
     @classmethod
     def of(cls, parts: Parts, measure: Measure, covariances: FloatArray) -> FromParts:
@@ -137,12 +136,10 @@ class OfTheseSystems:
         return self.measure.level != "system" and self.then is self.covariances
 
     def _of_inputs(self, covariances: FloatArray, m: float) -> tuple[float, float]:
-        """The coefficient of normal scores with m inputs, and (up to a factor) its variance over inputs.
-
-        System means: ``(1 − r_m²)·(a + b − 2·r_m·d)/m``, a, b, d the cells' variances and covariance over the variances
-        of means and their geometric mean. Input level: that of a sample of so few systems, less the share c common to
-        inputs.
-        """
+        """The coefficient of normal scores with m inputs, and (up to a factor) its variance over inputs."""
+        # System means: (1 − r_m²)·(a + b − 2·r_m·d)/m; a, b, d are the cells' variances and covariance over the
+        # variances of means and their geometric mean. Input level: as of so few systems, less the share c common to
+        # inputs.
         model, coefficient = FromModel(self.measure.level, covariances), self.measure.coefficient
         assert coefficient.normal_value is not None and coefficient.normal_sample is not None
         r = model.value(m)
@@ -169,11 +166,9 @@ class OfTheseSystems:
 
 @dataclass(frozen=True)
 class FromModel:
-    """Pearson's r of normal scores with known covariances; no data are needed.
+    """Pearson's r of normal scores with known covariances; no data are needed."""
 
-    System level ``(1 − r_m²)²/(n − 1)``; input level ``[c + ((1 − ρ²)² − c)/m]/(n − 1)`` with ``c = 2·tr(QRQR)``, ``Q =
-    [[−ρ/2, ½], [½, −ρ/2]]`` and R the systems' covariance over the SDs within an input.
-    """
+    # Input level: c = 2·tr(QRQR), Q = [[−ρ/2, ½], [½, −ρ/2]], R the systems' covariance over the SDs within an input.
 
     level: str
     covariances: FloatArray
@@ -224,10 +219,7 @@ def _with_noises(base: _Data, now: float, then: float) -> _Data:
 
 
 def _of_normal_scores(measure: Measure, covariances: FloatArray, n: int, m: float) -> float:
-    """Variance of a coefficient of normal scores of n systems and m inputs.
-
-    Input level: ``v·(f + (1 − f)/m)`` with f the share of one input's variance v common to inputs.
-    """
+    """Variance of a coefficient of normal scores; input level ``v·(f + (1 − f)/m)``, f the share common to inputs."""
     model, sample = FromModel(measure.level, covariances), measure.coefficient.normal_sample
     assert sample is not None
     r = model.value(m)

@@ -29,14 +29,25 @@ def permutation_pvalues(
 
 
 def two_sided_by_t(value: float, error: float, df: float) -> float:
-    """Student's two-sided p-value of the value 0; without error 1 if the value is 0, else NaN."""
-    from scipy.special import stdtr
-
+    """Student's two-sided p-value of the value 0; without error beyond rounding 1 if the value is 0, else NaN."""
     if not (df > 0 and error >= 0 and np.isfinite(value) and np.isfinite(error)):
         return np.nan
-    if error == 0:
+    if error <= TOLERANCE * abs(value):
         return 1.0 if value == 0 else np.nan
-    return float(2 * stdtr(df, -abs(value) / error))
+    return float(by_t(np.asarray(value / error), df)[0])
+
+
+def by_t(
+    statistic: FloatArray, df: FloatArray | float, alternative: str = "two-sided"
+) -> tuple[FloatArray, FloatArray]:
+    """Student's p-values of t statistics, and those of their negatives."""
+    from scipy.special import stdtr
+
+    if alternative == "two-sided":
+        p = np.asarray(2 * stdtr(df, -np.abs(statistic)))
+        return p, p
+    below, above = (np.asarray(stdtr(df, sign * statistic)) for sign in (1, -1))
+    return (above, below) if alternative == "greater" else (below, above)
 
 
 def equivalence_pvalues(samples: FloatArray, margins: FloatArray) -> FloatArray:

@@ -1,7 +1,4 @@
-"""Ratings as the sum of a cell and a rater by least squares, and the noise of the cells' means.
-
-The fit is additive over cells, so the fit without a cluster follows from sums.
-"""
+"""Ratings as the sum of a cell and a rater by least squares, and the noise of the cells' means."""
 
 from __future__ import annotations
 
@@ -17,15 +14,11 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True)
 class RatedCells:
-    """Ratings less their raters' offsets.
+    """Ratings less their raters' offsets."""
 
-    `mean` (rows, columns) of each cell, 0 without ratings; `apart` (raters, rows, columns) each rating less that mean;
-    `there` 0 or 1.
-    """
-
-    mean: FloatArray
-    apart: FloatArray
-    there: FloatArray
+    mean: FloatArray  # (rows, columns), of each cell; 0 without ratings
+    apart: FloatArray  # (raters, rows, columns), each rating less that mean
+    there: FloatArray  # 0 or 1
 
     @property
     def count(self) -> FloatArray:

@@ -30,10 +30,7 @@ class Spread:
         return self.between + self.noise / raters
 
     def variance(self, rated: Any, raters: int, judged: Any = 0) -> FloatArray:
-        """Variance of the mean: ``σ²/n`` for n rated inputs.
-
-        With m > n judged inputs ``σ²·[(1 − ρ²)·(1/n − 1/m)·(1 + 1/(n − 3)) + 1/m]``.
-        """
+        """``σ²/n`` of n rated inputs; with m > n judged ones ``σ²·[(1 − ρ²)·(1/n − 1/m)·(1 + 1/(n − 3)) + 1/m]``."""
         n, m = np.broadcast_arrays(np.asarray(rated, dtype=float), np.asarray(judged, dtype=float))
         helped = _helped(n, m)
         n_or, m_or = np.where(helped, n, LEAST_JUDGED), np.where(helped, m, LEAST_JUDGED)

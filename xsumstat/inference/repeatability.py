@@ -1,7 +1,4 @@
-"""How well several runs of one metric agree: flips between runs, variance components, and what averaging gains.
-
-Scores lie along systems, inputs and runs; plain arrays.
-"""
+"""How well several runs of one metric agree: flips between runs, variance components, and what averaging gains."""
 
 from __future__ import annotations
 
@@ -69,16 +66,10 @@ def _pairs(n: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of scores by `COMPONENTS`, and their covariances with a gold, with all inputs and without each.
+    """Variances of scores by `COMPONENTS`, and their covariances with a gold, with all inputs and without each."""
 
-    Attributes
-    ----------
-    score : array (systems, inputs, runs)
-    gold : array (systems, inputs) or None
-    """
-
-    score: FloatArray
-    gold: FloatArray | None
+    score: FloatArray  # (systems, inputs, runs)
+    gold: FloatArray | None  # (systems, inputs)
 
     @property
     def _effects(self) -> dict[str, Axes]:

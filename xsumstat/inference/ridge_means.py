@@ -20,8 +20,7 @@ def ridge_means(
 
     A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
     b(−j) the slopes without input j. Its variance is ``(1/n − 1/m)·s²`` of these terms plus ``(J−1)/J·Σ_j[(b(−j) −
-    mean)'gap]²`` over the J rated inputs, gap = x̄ less the means over rated inputs; for new inputs plus s²_z/m. A
-    system with too few ratings has slopes of 0. `scale`: possible range of ratings, for limits of one or two values.
+    mean)'gap]²`` over the J rated inputs, gap = x̄ less the means over rated inputs; for new inputs plus s²_z/m.
     """
     scored: BoolArray = np.asarray(~np.isnan(x).any(axis=0))
     rated: BoolArray = np.asarray(scored & ~np.isnan(z))

@@ -68,12 +68,9 @@ def limited(
     scale: tuple[float, float] | None,
     level: float,
 ) -> dict[str, FloatArray]:
-    """The numbers of system means, with score limits where a system's ratings have one or two values.
-
-    Shares measure the way from lowest to highest rating; ratings between the ends vary less, so their limits are
-    conservative. Except for 0/1 ratings or a given `scale`, limits are at least as wide as those by t, and with one
-    value in all there are none. Where a system has one value, the metric adds nothing. `per_n` is 1/n for new inputs.
-    """
+    """The numbers of system means, with score limits where a system's ratings have one or two values."""
+    # Ratings between the lowest and the highest vary less than 0 and 1 do, so their limits are conservative. `per_n` is
+    # 1/n for new inputs.
     from scipy.special import ndtri
 
     few = few_valued(z, rated)

@@ -1,7 +1,4 @@
-"""Distribution of Σ a_c·e_c over independent fair signs e_c = ±1.
-
-The permutation p-value of such a difference is ``P(Σ a_c·e_c ≥ Σ a_c)``, without sampling.
-"""
+"""P-values of differences ``Σ a_c·e_c`` over independent fair signs ``e_c = ±1``, without sampling."""
 
 from __future__ import annotations
 
@@ -107,11 +104,9 @@ def _tails(steps: IntArray, low: int, high: int) -> tuple[float, float]:
 
 
 def _on_lattice(steps: IntArray, threshold: int, next_one: int) -> tuple[float, float]:
-    """P(Σ e·step ≥ threshold) and P(Σ e·step ≥ next_one), two of the sums, 0 < threshold < next_one.
-
-    With b = (e + 1)/2 the first is P(B ≥ t) for B = Σ b·step. Tilted by λ to mean t, ``P(B ≥ t) = exp(log M(λ) − λt) ·
-    Σ_{j ≥ 0} exp(−λj) · P_λ(B = t + j)``, M the moment generating function, without cancellation.
-    """
+    """P(Σ e·step ≥ threshold) and P(Σ e·step ≥ next_one), two of the sums, 0 < threshold < next_one."""
+    # With b = (e + 1)/2 the first is P(B ≥ t) for B = Σ b·step. Tilted by λ to mean t, P(B ≥ t) = exp(log M(λ) − λt) ·
+    # Σ_{j ≥ 0} exp(−λj) · P_λ(B = t + j), M the moment generating function, without cancellation.
     total = int(steps.sum())
     if threshold == total:
         return math.ldexp(1.0, -len(steps)), 0.0

@@ -1,8 +1,4 @@
-"""Mean human scores of systems from few ratings and many scores of a metric; leading dims broadcast.
-
-The regression estimator of survey sampling, the limit of prediction-powered inference at its best weight: the mean of
-the ratings plus a slope times the metric's difference to all inputs.
-"""
+"""Mean human scores of systems from few ratings and many scores of a metric, by regression; leading dims broadcast."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import numpy.typing as npt
 from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
 from xsumstat.inference.moderation import moderated
+from xsumstat.inference.pvalues import by_t
 
 TARGETS = ("new", "these")
 # A system with fewer ratings, and scores of fewer inputs with ratings, are left to the ratings alone.
@@ -24,14 +21,11 @@ MODERATED = 2.0
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of inputs within which ratings were drawn; `codes` (inputs,) from 0 on.
+    """Groups of inputs within which ratings were drawn."""
 
-    With `own_spread` each group has its own variance, else one variance within groups is pooled.
-    """
-
-    codes: IntArray
+    codes: IntArray  # (inputs,), from 0 on
     n: int
-    own_spread: bool = False
+    own_spread: bool = False  # a variance for each group, else one pooled within groups
 
     @classmethod
     def none(cls, n_inputs: int) -> Strata:
@@ -67,8 +61,7 @@ class Slope:
     """The slope b of human on metric scores that all systems share, (...,), its variance, and the kept share κ.
 
     Of centred f and z, ``b = Σfz/Σf²``. With e = z − b·f the variance is the larger of ``J/(J−2)·Σ_j(Σ_s
-    f·e)²/(Σf²)²``, the J inputs being clusters, and ``Σe²/(df·Σf²)``. ``κ = max(0, 1 − variance/b²)``; with fewer than
-    `LEAST` inputs 0.
+    f·e)²/(Σf²)²``, the J inputs being clusters, and ``Σe²/(df·Σf²)``. ``κ = max(0, 1 − variance/b²)``.
     """
 
     b: FloatArray
@@ -99,14 +92,14 @@ class _Slopes:
     """The slope of each system, (..., systems), between its own and the shared one.
 
     ``β_s = w_s·b_s + (1 − w_s)·κ·b``, ``b_s = Σ_j fz/Σ_j f²``, w_s from `_weights`; variance ``w_s·var(b_s) + (1 −
-    w_s)·κ·var(b)``, var(b_s) = ``s²_s/Σ_j f²``. An own slope takes one degree of freedom from its residuals, the shared
-    one ``min(1, var(b)·Σ_j f²/s²)``. `residual_df`, `quantile_df`: what variances and quantiles lose.
+    w_s)·κ·var(b)``, var(b_s) = ``s²_s/Σ_j f²``. An own slope costs one degree of freedom, the shared one ``min(1,
+    var(b)·Σ_j f²/s²)``.
     """
 
     beta: FloatArray
     variance: FloatArray
-    residual_df: FloatArray
-    quantile_df: FloatArray
+    residual_df: FloatArray  # what variances lose
+    quantile_df: FloatArray  # what quantiles lose
 
 
 def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _Slopes:
@@ -129,11 +122,9 @@ def _slopes(f: FloatArray, z: FloatArray, rated: BoolArray, n_strata: int) -> _S
 
 
 def _weights(own: FloatArray, own_variance: FloatArray, squares: FloatArray, usable: BoolArray) -> FloatArray:
-    """Weight of each system's own slope, by how far slopes differ beyond chance (DerSimonian and Laird).
-
-    ``w_s = τ²/(τ² + v_s)``, v_s the slope's variance from the mean residual variance of all systems; ``τ² = max(0, (Q −
-    (k − 1))/(Σ1/v − Σ1/v²/Σ1/v))``, Q the k slopes' squares about their mean, weighted by 1/v.
-    """
+    """Weight of each system's own slope, by how far slopes differ beyond chance (DerSimonian and Laird)."""
+    # w_s = τ²/(τ² + v_s), v_s the slope's variance from the mean residual variance of all systems; τ² = max(0, (Q − (k
+    # − 1))/(Σ1/v − Σ1/v²/Σ1/v)), Q the k slopes' squares about their mean, weighted by 1/v.
     k = usable.sum(axis=-1, keepdims=True)
     mean = divided(np.where(usable, own_variance, 0.0).sum(axis=-1, keepdims=True), k, 0.0)
     v = divided(mean, squares, 0.0)
@@ -197,10 +188,7 @@ def system_means(
 
 
 def _spread(rest: FloatArray, rated: BoolArray, strata: Strata, lost_df: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The variance of the residuals of each system in each group, and its degrees of freedom, (..., systems, groups).
-
-    Pooled over groups, or each group's own; a group with one rating then takes the pooled one.
-    """
+    """Variance of each system's residuals, pooled or by group, and its degrees of freedom, (..., systems, groups)."""
     n_h = strata.counts(rated)
     df = n_h.sum(axis=-1) - strata.n
     squares = (rest**2) @ strata.members
@@ -262,8 +250,6 @@ def _between(
 
 def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray, FloatArray]:
     """Mean metric score of rated less that of unrated inputs, and Student's p-value of no difference."""
-    from scipy.special import stdtr
-
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     other = scored & ~rated
@@ -282,5 +268,5 @@ def rated_gap(f: FloatArray, z: FloatArray, strata: Strata) -> tuple[FloatArray,
     variance = divided(divided((rest**2).sum(axis=-1), df, np.nan), total, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = difference / np.sqrt(variance)
-    p = np.where(df > 0, 2 * stdtr(np.maximum(df, 1), -np.abs(t)), np.nan)
+    p = np.where(df > 0, by_t(t, np.maximum(df, 1))[0], np.nan)
     return difference, np.where(difference == 0, 1.0, p)

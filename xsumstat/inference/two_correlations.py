@@ -1,8 +1,4 @@
-"""Analytic tests of two dependent correlations that share one variable: r(X, Z) against r(Y, Z).
-
-r_1 = r(X, Z), r_2 = r(Y, Z), r_3 = r(X, Y); n is the length of the vectors. The formulas assume jointly normal scores
-and Pearson's r; for rank correlations and averages over groups they are a heuristic.
-"""
+"""Analytic tests of r_1 = r(X, Z) against r_2 = r(Y, Z), with r_3 = r(X, Y), of n normal values."""
 
 from __future__ import annotations
 

@@ -25,11 +25,9 @@ def popcount():
 
 @kernel
 def members_before(order, values, size, step, before, bits):
-    """Mark in `bits` (members, words) who comes before each member; return the number of bits set.
-
-    `order` lists the members by value, missing ones last; `size` have a value. `step` 1 marks lower members, −1 higher
-    ones; equal members are not marked. `before` (words,) is scratch.
-    """
+    """Mark in `bits` (members, words) who comes before each member; return the number of bits set."""
+    # `order` lists the members by value, missing ones last; `size` have a value. `step` 1 marks lower members, −1
+    # higher ones; equal members are not marked. `before` (words,) is scratch.
     words = bits.shape[1]
     before[:] = 0
     start, at = 0, 0 if step > 0 else size - 1
@@ -76,12 +74,10 @@ def alike_among(x, z, among, numbers):
 
 @kernel
 def correlate(kind, pairs, values, order, there, best, every, bits, rows, sizes, untied, among, r, n):
-    """Fill `r` and `n` (pairs,) with a Kendall-type coefficient and the number of members, for one group.
-
-    `pairs` (pairs, 2) are rows of `values` and `order` (metrics, members; missing members last) and of the bit sets
-    `there` and `best` (metrics, words). `every`: count all members, whatever `best` says. `rows` is `bits` as one
-    block.
-    """
+    """Fill `r` and `n` (pairs,) with a Kendall-type coefficient and the number of members, for one group."""
+    # `pairs` (pairs, 2) are rows of `values` and `order` (metrics, members; missing members last) and of the bit sets
+    # `there` and `best` (metrics, words). `every`: count all members, whatever `best` says. `rows` is `bits` as one
+    # block.
     lower, higher = bits[0], bits[1]
     metrics, members, words = lower.shape
     numbers = np.empty(3, np.int64)

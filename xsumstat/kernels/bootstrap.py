@@ -1,8 +1,5 @@
-"""Bootstrap kernels: one statistic for each row of counts; no scores are copied.
-
-`w` (resamples, members) and `v` (resamples, groups) count the draws. A dim that is not resampled has one row of ones.
-`undefined_as_zero` makes an undefined group count as 0. Other names: see `correlation`.
-"""
+"""Bootstrap kernels: one statistic for each row of counts; no scores are copied. Other names: see `correlation`."""
+# `w` (resamples, members) and `v` (resamples, groups) count the draws. A dim that is not resampled has one row of ones.
 
 from __future__ import annotations
 
@@ -77,11 +74,8 @@ def take(counts, start, out):
 
 @kernel
 def bootstrap_means(x, z, mask_x, mask_z, w, v, mean_x, mean_z, weights):
-    """Means of the systems in each resample, (blocks, systems, lanes), and how often each system was drawn.
-
-    `x`, `z` and the masks are (systems, inputs). There is one block where inputs are not drawn. A system without scores
-    counts as not drawn.
-    """
+    """Means of the systems in each resample, (blocks, systems, lanes), and how often each system was drawn."""
+    # There is one block where inputs are not drawn. A system without scores counts as not drawn.
     systems, lanes = x.shape[0], weights.shape[2]
     draws = np.empty((x.shape[1], lanes))
     cells_x, cells_z = np.empty((systems, lanes)), np.empty((systems, lanes))

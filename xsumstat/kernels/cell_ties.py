@@ -1,7 +1,5 @@
-"""Kernels for accuracy with ties over all outputs as one group: pairs are counted, not listed.
-
-`x` holds a metric's scores in ascending order, `z` dense ranks of the gold scores, `w` how often each was drawn.
-"""
+"""Kernels for accuracy with ties over all outputs as one group: pairs are counted, not listed."""
+# `x` holds a metric's scores in ascending order, `z` dense ranks of the gold scores, `w` how often each was drawn.
 
 from __future__ import annotations
 
@@ -61,10 +59,8 @@ def first_within(x, edges, places):
 
 @kernel
 def gains_by_size(z, order, w, equal, places, same, below, gains):
-    """Fill `gains` (2, edges): drawn pairs tied in the gold, and pairs ordered alike, by difference up to each edge.
-
-    `order` lists the scores by `z`, `equal` comes from `first_tied` without a threshold, `places` from `first_within`.
-    """
+    """Fill `gains` (2, edges): drawn pairs tied in the gold, and pairs ordered alike, by difference up to each edge."""
+    # `order` lists scores by `z`; `equal` comes from `first_tied` without a threshold, `places` from `first_within`.
     size = z.shape[0]
     gains[:] = 0
     same[0], below[0] = 0, 0

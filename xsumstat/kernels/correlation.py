@@ -179,11 +179,9 @@ def list_drawn(w, drawn):
 
 @kernel
 def pair_groups(kind, rows, tied_x, tied_z, mask, w, drawn, sums, untied_x, untied_z, r, n):
-    """A Kendall-type coefficient for each group; pair (a, b) has weight w[a]·w[b].
-
-    `rows` has a row for each pair a < b: the numerator over the groups, then whether the pair is untied in x for the
-    groups in `tied_x`, and in z for those in `tied_z`. Elsewhere only copies of one member are tied.
-    """
+    """A Kendall-type coefficient for each group; pair (a, b) has weight w[a]·w[b]."""
+    # `rows` has a row for each pair a < b: the numerator over the groups, then whether the pair is untied in x for the
+    # groups in `tied_x`, and in z for those in `tied_z`. Elsewhere only copies of one member are tied.
     members = w.shape[0]
     groups = r.shape[0]
     sums[:] = 0
@@ -230,10 +228,8 @@ def count_members(mask, w, n):
 
 @kernel
 def spearman_groups(signs, mask, w, drawn, part, ranks, r, n):
-    """Spearman's rho of each group; the last axis of `signs` holds the signs of x[a] - x[b], then of z[a] - z[b].
-
-    The midrank of a is half of Σ_b w[b]·sign(x[a] - x[b]), plus a constant: those sums have mean 0.
-    """
+    """Spearman's rho of each group; the last axis of `signs` holds the signs of x[a] - x[b], then of z[a] - z[b]."""
+    # The midrank of a is half of Σ_b w[b]·sign(x[a] - x[b]), plus a constant: those sums have mean 0.
     groups = r.shape[0]
     count = list_drawn(w, drawn)
     for p in range(count):

@@ -1,8 +1,6 @@
-"""Leave-one-out kernels: update formulas give the coefficient without one member or one group.
-
-`order` (groups, members) lists the members of each group by x; `x` and `z` are dense ranks. `mask` (members, groups)
-marks who is present, as in `correlation`.
-"""
+"""Leave-one-out kernels: update formulas give the coefficient without one member or one group."""
+# `order` (groups, members) lists the members of each group by x; `x` and `z` are dense ranks. `mask` (members, groups)
+# marks who is present, as in `correlation`.
 
 from __future__ import annotations
 
@@ -89,11 +87,8 @@ def count_below(codes, here, below):
 
 @kernel
 def decide(order, x, z, here, tree, below_x, below_z, concordant, discordant):
-    """Count for each present member the others that both scores order alike, and oppositely.
-
-    Members come in the order of x: a tree counts those before each one. `here` is 1 where a member is present;
-    `below_x` and `below_z` are filled as by `count_below`.
-    """
+    """Count for each present member the others that both scores order alike, and oppositely."""
+    # Members come in the order of x: a tree counts those before each one. `below_x`, `below_z`: as by `count_below`.
     size = order.shape[0]
     count_below(x, here, below_x)
     count_below(z, here, below_z)
@@ -174,10 +169,8 @@ def rank_sums(codes, other, here, below, below_other, total, moved):
 
 @kernel
 def spearman_without(x, z, here, below_x, below_z, concordant, discordant, total, moved, without):
-    """Return Spearman's rho of one group; fill `without` with its values without each present member.
-
-    All sums are whole numbers. R[b] loses sign(x[b] - x[a]) when member a leaves. `moved` (4, members) is scratch.
-    """
+    """Return Spearman's rho of one group; fill `without` with its values without each present member."""
+    # All sums are whole numbers. R[b] loses sign(x[b] - x[a]) when member a leaves. `moved` (4, members) is scratch.
     size = x.shape[0]
     n = below_x[size]
     rank_sums(x, x, here, below_x, below_x, total, moved[0])
@@ -252,10 +245,8 @@ def decide_groups(order, x, z, mask, sums):
 
 @kernel
 def spearman_without_groups(rank_x, rank_z, x, z, group, out):
-    """Spearman's rho of all members without those of each group; `group` names the group of each member.
-
-    The doubled, centred midranks lose those of the members that leave. Members come in the order of x, for the cache.
-    """
+    """Spearman's rho of all members without those of each group; `group` names the group of each member."""
+    # The doubled, centred midranks lose those of the members that leave. Members come in the order of x, for the cache.
     size = x.shape[0]
     loss_x, loss_z = np.empty(size + 1, np.int32), np.empty(size + 1, np.int32)
     for g in range(out.shape[0]):

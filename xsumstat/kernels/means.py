@@ -1,8 +1,6 @@
-"""Kernels for system means: many resamples side by side, ties within rounding.
-
-Arrays are (members, lanes); a lane is one resample. `w` holds the weights of the members in each lane; weight 0 means
-absent. Two means are tied if they differ by at most `near`.
-"""
+"""Kernels for system means: many resamples side by side, ties within rounding."""
+# Arrays are (members, lanes); a lane is one resample. `w` holds the weights of the members in each lane; weight 0 means
+# absent. Two means are tied if they differ by at most `near`.
 
 from __future__ import annotations
 
@@ -169,10 +167,7 @@ def kendall_blocks(kind, x, z, scale_x, scale_z, w, out):
 
 @kernel
 def means_lanes(x, mask, v, out, cells):
-    """Means of the systems, (systems, lanes), with weights `v` (inputs, lanes); `x` is (systems, inputs).
-
-    `cells` is filled with the total weight of each mean; a mean without scores is 0.
-    """
+    """Means of the systems, (systems, lanes), 0 without scores; weights `v` (inputs, lanes), totals `cells`."""
     out[:] = 0.0
     cells[:] = 0.0
     for j in range(x.shape[1]):

@@ -1,8 +1,6 @@
-"""Pearson's r of the differences of all pairs of members within groups: as given, resampled, and swapped.
-
-In a group of n members ``Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz``, about any value. Over both orders of a pair
-the differences have mean 0, so r is the ratio of these sums over all groups. Names: `correlation` and `swaps`.
-"""
+"""Pearson's r of the differences of all pairs of members within groups: as given, resampled, and swapped."""
+# In a group of n members Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz, about any value. Over both orders of a pair the
+# differences have mean 0, so r is the ratio of these sums over all groups. Names: `correlation` and `swaps`.
 
 from __future__ import annotations
 
@@ -59,11 +57,7 @@ def exact_sums(x, y, z, present, signs, turn):
 
 @kernel
 def swap_pairs_pearson(x, y, z, present, parts, sums, variance_z, bits, out):
-    """Difference of the two metrics' Pearson's r of the differences, for each row of sign bits.
-
-    `parts`, `sums` and `variance_z` are those of `swaps.swap_pearson`, by groups. Where a variance cancels, both are
-    computed from the scores.
-    """
+    """Difference of the two metrics' Pearson's r of the differences, by rows of sign bits; see `swaps.swap_pearson`."""
     members, groups = x.shape
     cells, signs = np.empty((bits.shape[1], 8 * bits.shape[2])), np.empty((members, groups))
     odd, at = np.empty((3, groups)), np.arange(groups)

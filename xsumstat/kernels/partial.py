@@ -1,8 +1,6 @@
-"""Kernels for partial correlations of groups: members drawn anew, or pairs of metrics with swapped scores.
-
-The first two variables are correlated, the others held constant. `values`, `order` and `codes` (dense ranks) are
-(variables, groups, members); Pearson's r needs the first, ranks the other two. `here` counts each member.
-"""
+"""Kernels for partial correlations of groups: members drawn anew, or pairs of metrics with swapped scores."""
+# The first two variables are correlated, the others held constant. `values`, `order` and `codes` (dense ranks) are
+# (variables, groups, members); Pearson's r needs the first, ranks the other two. `here` counts each member.
 
 from __future__ import annotations
 
@@ -18,10 +16,7 @@ NOTHING = 1e-10
 
 @kernel
 def eliminate(r):
-    """Partial correlation of the first two variables, from all correlations (overwritten).
-
-    NaN where other variables determine a variable, or a correlation is undefined.
-    """
+    """Partial correlation of the first two variables, from all correlations (overwritten); NaN where undefined."""
     for last in range(r.shape[0] - 1, 1, -1):
         if not r[last, last] > NOTHING:
             return np.nan
@@ -133,11 +128,9 @@ def bootstrap_partial_cells(kind, values, order, codes, mask, w, v, out):
 
 @kernel
 def swap_partial(kind, values, order, codes, mask, coins, bits, undefined_as_zero, out):
-    """Difference of the average partial correlations of X' and Y' for each row of sign bits.
-
-    The first half of the members hold the scores of X, the second those of Y; all else is equal. `coins` (groups,
-    members) are places in a row of sign bits. Of two members that share a coin X' has one, Y' the other.
-    """
+    """Difference of the average partial correlations of X' and Y' for each row of sign bits."""
+    # The first half of the members hold the scores of X, the second those of Y; all else is equal. `coins` (groups,
+    # members) are places in a row of sign bits. Of two members that share a coin X' has one, Y' the other.
     variables = max(values.shape[0], codes.shape[0])
     groups, members = mask.shape
     here, totals, tree = np.empty(members, np.int64), np.empty(members, np.int64), np.empty(members + 1, np.int64)

@@ -50,11 +50,9 @@ def run_weight(coins, first, second, x, z, g, start, size, w, v, scratch):
 
 @kernel
 def kendall_sums(coins, first, second, x, z, sizes, w, v, tree, scratch, sums):
-    """Add the sums of the Kendall family to `sums` (groups, rows, lanes).
-
-    The i and j of members, `x` and `z` are (groups, members); `sizes` are present. `tree` (codes of z + 1, lanes) holds
-    Fenwick trees of the weights by z.
-    """
+    """Add the sums of the Kendall family to `sums` (groups, rows, lanes)."""
+    # The i and j of members, `x` and `z` are (groups, members); `sizes` are present. `tree` (codes of z + 1, lanes)
+    # holds Fenwick trees of the weights by z.
     lanes, codes = tree.shape[1], tree.shape[0] - 1
     for g in range(sizes.shape[0]):
         clear(tree)
@@ -141,10 +139,8 @@ def spearman_sums(coins, first, second, x, z, sizes, w, v, tree, scratch, sums):
 
 @kernel
 def sorted_averages(kind, difference, sums, first, last, v, start, undefined_as_zero, r, n, out):
-    """Average of the groups' coefficients from the sums of the lanes in [first, last), written to out[start:].
-
-    Accuracy needs C instead of C − D, except in a `difference` of two, where the rest cancels.
-    """
+    """Average of the groups' coefficients from the sums of the lanes in [first, last), written to out[start:]."""
+    # Accuracy needs C instead of C − D, except in a `difference` of two, where the rest cancels.
     groups = sums.shape[0]
     for s in range(start, min(start + last - first, out.shape[0])):
         lane = first + s - start

@@ -10,11 +10,9 @@ _NEGLIGIBLE = 1e-20
 
 @kernel
 def characteristic(weights, counts, chances, roots, out):
-    """Characteristic function of Σ w·b at m = 0 ... length // 2; each b is 1 with the chance of its weight w, else 0.
-
-    `weights`, `counts` (terms of each weight) and `chances` are (distinct,); `roots` are exp(2πi·m/length), and the
-    length is a power of 2.
-    """
+    """Characteristic function of Σ w·b at m = 0 ... length // 2; each b is 1 with the chance of its w, else 0."""
+    # `weights`, `counts` (terms of each weight) and `chances` are (distinct,); `roots` are exp(2πi·m/length), and the
+    # length is a power of 2.
     last = roots.shape[0] - 1
     for m in range(out.shape[0]):
         value = 1.0 + 0.0j

@@ -93,11 +93,9 @@ def sum_swapped(x, y, mask, coins, traded, shared, sums):
 
 @kernel
 def tail(threshold, s2, s4, step):
-    """P(S > threshold) of a sum of signs by Edgeworth's series, from the sums of squares and of fourth powers.
-
-    On a lattice of two steps the threshold is half-way between two points; the cumulants are Sheppard's (Kolassa &
-    McCullagh 1990).
-    """
+    """P(S > threshold) of a sum of signs by Edgeworth's series, from the sums of squares and of fourth powers."""
+    # On a lattice of two steps the threshold is half-way between two points; the cumulants are Sheppard's (Kolassa &
+    # McCullagh 1990).
     variance = s2 - step * step / 3.0
     fourth = -2.0 * s4 + 2.0 * step**4 / 15.0
     x, kurtosis = threshold / math.sqrt(variance), fourth / (variance * variance)
@@ -148,10 +146,8 @@ def sum_subsets(units, sums):
 
 @kernel
 def listed(units, count):
-    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of the first `count` differences; `units` from LISTED on is scratch.
-
-    Turning some signs subtracts twice the sum of their differences: count the subsets with sum ≤ 0, and with sum ≥ 0.
-    """
+    """P(Σ e·d ≥ Σ d) and P(Σ e·d ≤ Σ d) of the first `count` differences; `units` from LISTED on is scratch."""
+    # Turning some signs subtracts twice the sum of their differences: count the subsets with sum ≤ 0, and with sum ≥ 0.
     size = 0.0
     for k in range(count):
         size += abs(units[k])
@@ -214,11 +210,9 @@ def plain_chances(sums, step, p, q, others):
 
 @kernel
 def other_chances(x, y, mask, coins, w, v, step, sums, others, scores, d, units, p, q):
-    """The p and q of the other pairs; NaN where the systems share no drawn input or were not both drawn.
-
-    Scores come from y where a coin (systems, bytes, lanes) is 1, else from x; `w` counts the draws of each system.
-    `coins` with one lane, and `w` or `v` with one row, serve all lanes. `scores`, `d` and `units` are scratch.
-    """
+    """The p and q of the other pairs; NaN where the systems share no drawn input or were not both drawn."""
+    # Scores come from y where a coin (systems, bytes, lanes) is 1, else from x; `w` counts the draws of each system.
+    # `coins` with one lane, and `w` or `v` with one row, serve all lanes. `scores`, `d` and `units` are scratch.
     for lane in range(sums.shape[2]):
         if others[lane] == 0:
             continue
@@ -245,10 +239,8 @@ def other_chances(x, y, mask, coins, w, v, step, sums, others, scores, d, units,
 
 @kernel
 def soft_accuracy(p_x, q_x, p_z, q_z, there, w, out):
-    """1 − the mean of |p_X − p_Z| over ordered pairs of systems, for each resample; copies of one system agree.
-
-    `there` is 1 for a system with scores. Arguments shared by all resamples have one row.
-    """
+    """1 − the mean of |p_X − p_Z| over ordered pairs of systems, for each resample; copies of one system agree."""
+    # `there` is 1 for a system with scores. Arguments shared by all resamples have one row.
     systems = w.shape[1]
     for s in range(out.shape[0]):
         here, own, counts = s % p_x.shape[0], s % there.shape[0], s % w.shape[0]

@@ -1,7 +1,4 @@
-"""Permutation kernels for system means: r(X', Z) − r(Y', Z) of all pairs of metrics for each row of sign bits.
-
-The mean of X' is the mean of X plus what the swapped cells add. Names: `swaps`.
-"""
+"""Permutation kernels for system means: r(X', Z) − r(Y', Z) of all pairs of metrics for each row of sign bits."""
 
 from __future__ import annotations
 
@@ -15,11 +12,9 @@ from xsumstat.kernels.swaps import SEGMENT, sum_by_bytes
 
 @kernel
 def swapped_sums(x, systems, bits):
-    """What the swapped cells add to each system's mean, less what they add for the first metric.
-
-    The result is (metrics, systems, resamples). `x` (metrics, systems, 8 · bytes) holds the scores less those of the
-    first metric, divided by the system's number of cells, padded with 0. Only differences between metrics matter.
-    """
+    """What the swapped cells add to each system's mean, less the first metric's, (metrics, systems, resamples)."""
+    # `x` (metrics, systems, 8 · bytes) holds the scores less those of the first metric, divided by the system's number
+    # of cells, padded with 0. Only differences between metrics matter.
     metrics, members = x.shape[0], x.shape[1]
     out = np.zeros((metrics, members, bits.shape[0]))
     table = np.empty((SEGMENT, 256))
@@ -32,10 +27,8 @@ def swapped_sums(x, systems, bits):
 
 @kernel
 def swapped_means(base, swapped, k, m, out):
-    """Means of the systems by X' of metrics k and m, (blocks, systems, lanes); Y' is X' of m and k.
-
-    `base` (metrics, systems) are the means, `swapped` comes from `swapped_sums`. The last resample fills up the block.
-    """
+    """Means of the systems by X' of metrics k and m, (blocks, systems, lanes); Y' is X' of m and k."""
+    # `swapped` comes from `swapped_sums`. The last resample fills up the block.
     lanes, last = out.shape[2], swapped.shape[2] - 1
     for b in range(out.shape[0]):
         for i in range(out.shape[1]):
@@ -46,12 +39,10 @@ def swapped_means(base, swapped, k, m, out):
 
 @kernel
 def swap_pearson_means(swapped, pairs, centred, gold, out):
-    """Difference of Pearson's r of means for each pair, from the products of the metrics' means; the gold varies.
-
-    With b the means and t what the swapped cells add, both centred over systems as `gold` is, X' of the pair (k, m) is
-    b_k − t_k + t_m: its variance and covariance with z are sums of products of b, t and z. NaN where the variance
-    cancels; then the caller computes it from the means.
-    """
+    """Difference of Pearson's r of means for each pair, from the products of the metrics' means; the gold varies."""
+    # With b the means and t what the swapped cells add, both centred over systems as `gold` is, X' of the pair (k, m)
+    # is b_k − t_k + t_m: its variance and covariance with z are sums of products of b, t and z. NaN where the variance
+    # cancels; then the caller computes it from the means.
     metrics, members = centred.shape
     lanes = min(LANES, swapped.shape[2])
     variance_z, base_z, base_base = 0.0, np.zeros(metrics), np.zeros(metrics)

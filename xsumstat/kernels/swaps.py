@@ -72,13 +72,11 @@ def mask_swapped(signs, masks):
 
 @kernel
 def linear_form(order, codes, z, present, out):
-    """What the sign of each member adds to 4·(C − D), to 4·Σ d_x·d_z and to 4·(pairs tied in neither), (3, members).
-
-    `order` lists the pooled entries (x of all members, then y of all) by score; equal ones have equal `codes`. d are
-    centred ranks doubled: d_z = Σ_b sign(z − z_b). With G(v) = Σ_b h_b·(sign(v − x_b) + sign(v − y_b)), h_b the sign of
-    z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y); of pairs tied in neither: the entries that equal y with
-    another z, less those that equal x. The second holds where no two members share a score.
-    """
+    """What the sign of each member adds to 4·(C − D), to 4·Σ d_x·d_z and to 4·(pairs tied in neither), (3, members)."""
+    # `order` lists the pooled entries (x of all members, then y of all) by score; equal ones have equal `codes`. d are
+    # centred ranks doubled: d_z = Σ_b sign(z − z_b). With G(v) = Σ_b h_b·(sign(v − x_b) + sign(v − y_b)), h_b the sign
+    # of z − z_b, or d_z − d_z_b, the coefficient is G(x) − G(y); of pairs tied in neither: the entries that equal y
+    # with another z, less those that equal x. The second holds where no two members share a score.
     members = order.shape[0] // 2
     size = members + 1
     below = np.zeros(size, np.int64)
@@ -151,10 +149,8 @@ def sums_of_bytes(values, table):
 
 @kernel
 def sum_by_bytes(values, bits, table, out):
-    """Add to out[s] the values whose bit in row s is 1; `bits` is (resamples, bytes).
-
-    Tables of the sums for all 256 values of a byte are made for a segment of bytes at a time, to stay in the cache.
-    """
+    """Add to out[s] the values whose bit in row s is 1; `bits` is (resamples, bytes)."""
+    # Tables of the sums for all 256 values of a byte are made for a segment of bytes at a time, to stay in the cache.
     width = bits.shape[1]
     for start in range(0, width, SEGMENT):
         here = min(SEGMENT, width - start)
@@ -189,12 +185,10 @@ def swap_linear(coefficients, bits, out):
 
 @kernel
 def swap_pairs(kind, even_pairs, even_sums, odd, constant, untied_z, n, layout, at, bits, undefined_as_zero, out):
-    """Difference of the average Kendall-type coefficient over groups.
-
-    4·(numerator | untied in x) of X' is constant + Σ_{a<b} e_a·e_b·even_pairs + Σ_a e_a·odd; for Y' the last sum
-    changes sign. The last axis holds the two counts. The sum over b is that over all pairs of a, `even_sums`, less
-    twice that over the swapped b.
-    """
+    """Difference of the average Kendall-type coefficient over groups."""
+    # 4·(numerator | untied in x) of X' is constant + Σ_{a<b} e_a·e_b·even_pairs + Σ_a e_a·odd; for Y' the last sum
+    # changes sign. The last axis holds the two counts. The sum over b is that over all pairs of a, `even_sums`, less
+    # twice that over the swapped b.
     members, groups = odd.shape[0], n.shape[0]
     cells = np.empty((bits.shape[1], 8 * bits.shape[2]), odd.dtype)
     signs, masks = np.empty((members, 2 * groups), odd.dtype), np.empty((members, 2 * groups), even_pairs.dtype)
@@ -225,11 +219,9 @@ def swap_pairs(kind, even_pairs, even_sums, odd, constant, untied_z, n, layout, 
 
 @kernel
 def swap_spearman(pairs, pair_sums, own, constant, rank_z, square_z, n, layout, at, bits, undefined_as_zero, out):
-    """Difference of the average Spearman rho over groups.
-
-    4·Σ_b sign(x'_a − x'_b), the doubled rank of a in X', is constant + e_a·own + Σ_b e_b·p + e_a·Σ_b e_b·q, and in Y'
-    the same at −e. `pairs` (members, members, 2·groups) holds p and q side by side, `pair_sums` their sums over b.
-    """
+    """Difference of the average Spearman rho over groups."""
+    # 4·Σ_b sign(x'_a − x'_b), the doubled rank of a in X', is constant + e_a·own + Σ_b e_b·p + e_a·Σ_b e_b·q, and in Y'
+    # the same at −e. `pairs` (members, members, 2·groups) holds p and q side by side, `pair_sums` their sums over b.
     members, groups = rank_z.shape
     cells = np.empty((bits.shape[1], 8 * bits.shape[2]), own.dtype)
     signs, masks = np.empty((members, 2 * groups), own.dtype), np.empty((members, 2 * groups), pairs.dtype)
@@ -298,11 +290,9 @@ def exact_pearson(x, y, z, present, signs, turn, group):
 
 @kernel
 def swap_pearson(x, y, z, present, parts, sums, variance_z, layout, at, bits, undefined_as_zero, out):
-    """Difference of the average Pearson r over groups, or of r over all cells where `sums` has one column.
-
-    `parts` (3, members, groups) are what the sign of a cell adds to Σx, Σx² and Σxz; `sums` (5, groups or 1) are n, the
-    even parts of those three, and Σz. Where a variance cancels, r is computed from the scores.
-    """
+    """Difference of the average Pearson r over groups, or of r over all cells where `sums` has one column."""
+    # `parts` (3, members, groups) are what the sign of a cell adds to Σx, Σx² and Σxz; `sums` (5, groups or 1) are n,
+    # the even parts of those three, and Σz. Where a variance cancels, r is computed from the scores.
     members, groups = x.shape
     units = sums.shape[1]
     cells, signs = np.empty((bits.shape[1], 8 * bits.shape[2])), np.empty((members, groups))

@@ -1,7 +1,4 @@
-"""Kernels for two systems' scores on the same inputs, many pairs of systems side by side.
-
-Arrays of draws are (inputs, lanes); a lane is one resample.
-"""
+"""Kernels for two systems' scores on the same inputs, many pairs of systems, and resamples (lanes), side by side."""
 
 from __future__ import annotations
 
@@ -12,10 +9,7 @@ from xsumstat.kernels.jit import kernel
 
 @kernel
 def signed_ranks(differences, near, ranks, tied):
-    """Fill signed midranks of |difference| (pairs, inputs), 0 for 0, and Σ(t³ − t) over tied magnitudes (pairs,).
-
-    Magnitudes of a pair that differ by at most `near` (pairs,) are tied.
-    """
+    """Fill signed midranks of |difference| (pairs, inputs), 0 for 0, and Σ(t³ − t) over tied magnitudes (pairs,)."""
     n = differences.shape[1]
     for p in range(differences.shape[0]):
         size = np.abs(differences[p])
@@ -40,10 +34,8 @@ def signed_ranks(differences, near, ranks, tied):
 
 @kernel
 def net_counts(counts, words, total, net):
-    """How often each input was drawn, and its draws in place less its draws swapped, (inputs, lanes).
-
-    `counts` and `words` are (lanes, inputs); a word holds a coin for each of up to 32 copies of an input.
-    """
+    """How often each input was drawn, and its draws in place less its draws swapped, (inputs, lanes)."""
+    # A word holds a coin for each of up to 32 copies of an input.
     for lane in range(counts.shape[0]):
         for i in range(counts.shape[1]):
             copies, word = counts[lane, i], words[lane, i]
@@ -68,10 +60,7 @@ def weighted_sums(values, weights, out):
 
 @kernel
 def rank_sums(ranks, total, net, out):
-    """Sum of the signed ranks (pairs, lanes) in samples of the inputs; copies of an input are tied.
-
-    `ranks` comes from `signed_ranks`, `total` and `net` from `net_counts`.
-    """
+    """Sum of the signed ranks (pairs, lanes) in samples of the inputs; copies of an input are tied."""
     n, lanes = total.shape
     below, here, balance = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     for p in range(ranks.shape[0]):

@@ -1,8 +1,6 @@
-"""Kernels for pairs of outputs: which of two a metric and the gold prefer, with ties up to a threshold.
-
-A pair has two members, `first` and `second`, and a `group`. `w` counts how often each member was drawn, `v` how often
-each group. Copies of one member are tied in both scores.
-"""
+"""Kernels for pairs of outputs: which of two a metric and the gold prefer, with ties up to a threshold."""
+# A pair has two members, `first` and `second`, and a `group`. `w` counts how often each member was drawn, `v` how often
+# each group. Copies of one member are tied in both scores.
 
 from __future__ import annotations
 
@@ -44,12 +42,10 @@ def tied_pairs(codes, w, totals):
 
 @kernel
 def accuracy_with_ties(first, second, group, gain, ends, codes, stop, w, v, undefined_as_zero, out):
-    """Accuracy with ties, averaged over groups, for each row of counts; at its best threshold if `stop` < 0.
-
-    The pairs are those that a threshold changes, smallest difference first. `gain` is what a tie makes of each: 1 where
-    the gold is tied, −1 where both scores agree. `ends` as in `best_gain`; `codes` (groups, members) are dense ranks of
-    the gold, −1 missing; `stop` is how many pairs the given threshold ties.
-    """
+    """Accuracy with ties, averaged over groups, for each row of counts; at its best threshold if `stop` < 0."""
+    # The pairs are those that a threshold changes, smallest difference first. `gain` is what a tie makes of each: 1
+    # where the gold is tied, −1 where both scores agree. `ends` as in `best_gain`; `codes` (groups, members) are dense
+    # ranks of the gold, −1 missing; `stop` is how many pairs the given threshold ties.
     groups, members = codes.shape
     pairs = group.shape[0]
     totals = np.empty(members, np.int64)
@@ -182,10 +178,8 @@ def decide_means(kind, threshold, x, z, near_x, near_z, w, lane, gaps, gains, en
 
 @kernel
 def decision_blocks(kind, threshold, x, z, scale_x, scale_z, w, out):
-    """Accuracy with ties, or WMT's Kendall-like tau, of means in each resample; arrays as in `means`.
-
-    The threshold applies to the metric's differences (NaN: the best one of each resample), or to the gold's.
-    """
+    """Accuracy with ties, or WMT's Kendall-like tau, of means in each resample; arrays as in `means`."""
+    # The threshold applies to the metric's differences (NaN: the best one of each resample), or to the gold's.
     near, members = np.empty((2, *x.shape[1:])), x.shape[1]
     size = members * (members - 1) // 2
     gaps, gains, ends = np.empty(size), np.empty(size), np.empty(size, np.bool_)
@@ -255,11 +249,9 @@ def sign_of(a, b):
 
 @kernel
 def odd_part(x, y, z, threshold, strict, out):
-    """What the sign of each member adds to (right decisions by X') − (by Y') in one group; return the number of pairs.
-
-    `strict` (WMT's tau): a pair counts where the gold differs by the threshold, and a tie in the metric is wrong. Else
-    (accuracy with ties) every pair counts, and is right where it is tied in both or in neither. NaN is missing.
-    """
+    """What the sign of each member adds to (right decisions by X') − (by Y') in a group; return the number of pairs."""
+    # `strict` (WMT's tau): a pair counts where the gold differs by the threshold, and a tie in the metric is wrong.
+    # Else (accuracy with ties) every pair counts, and is right where it is tied in both or in neither.
     out[:] = 0.0
     pairs = 0.0
     for a in range(z.shape[0]):
@@ -289,11 +281,10 @@ def odd_parts(x, y, z, threshold, strict, out, pairs):
 
 @kernel
 def swap_calibrated(first, second, group, corner, gain, ends, factor, swaps):
-    """Best accuracy with ties of X' less that of Y'; `swaps` (members, groups) is 1 where scores are swapped.
-
-    The entries are pairs by difference, each up to four times: for x or y of either member. `corner` is 2 where the
-    first member's score is its y, plus 1 where the second's is; `factor` (groups,) is the weight of a pair of a group.
-    """
+    """Best accuracy with ties of X' less that of Y'; `swaps` (members, groups) is 1 where scores are swapped."""
+    # The entries are pairs by difference, each up to four times: for x or y of either member. `corner` is 2 where the
+    # first member's score is its y, plus 1 where the second's is; `factor` (groups,) is the weight of a pair of a
+    # group.
     best_x, best_y = 0.0, 0.0
     total_x, total_y = 0.0, 0.0
     for k in range(first.shape[0]):

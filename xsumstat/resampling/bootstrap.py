@@ -30,16 +30,12 @@ _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bia
 
 @dataclass(frozen=True)
 class Estimates:
-    """Targets, ready to be estimated from any counts of systems and inputs.
+    """Targets, ready to be estimated from any counts of systems and inputs."""
 
-    `estimators` are the correlations of all targets, each once; `places` (targets, 1 or 2) are a target's among them.
-    `shape` counts systems and inputs, `layers` references and raters.
-    """
-
-    estimators: tuple[Estimator, ...]
-    places: IntArray
-    shape: tuple[int, int]
-    layers: tuple[int, ...] = ()
+    estimators: tuple[Estimator, ...]  # correlations of all targets, each once
+    places: IntArray  # (targets, 1 or 2), a target's estimators
+    shape: tuple[int, int]  # systems and inputs
+    layers: tuple[int, ...] = ()  # references and raters
 
     @classmethod
     def of(
@@ -51,12 +47,9 @@ class Estimates:
         dims: tuple[str, ...],
         aggregate: str = "mean",
     ) -> Estimates:
-        """From `scores` (metrics, systems, inputs) and gold `z`.
-
-        Two metrics are compared on common cells; with ``missing="available"`` each keeps all its cells. For "cell" each
-        cell becomes a system with one input; for "reference" scores are (metrics, references, systems, inputs),
-        aggregated by `aggregate`; for "rater" gold is (raters, systems, inputs).
-        """
+        """From `scores` (metrics, systems, inputs) and gold `z`; two metrics on common cells unless "available"."""
+        # For "cell" each cell becomes a system with one input. For "reference" scores are (metrics, references,
+        # systems, inputs), aggregated by `aggregate`; for "rater" gold is (raters, systems, inputs).
         if set(dims) - {"system", "input"}:
             scores = np.asarray(scores)
         if "cell" in dims:

@@ -1,8 +1,6 @@
-"""The one place that draws random numbers: label counts and coins, in blocks of resamples.
-
-Block b of a dim has its own stream, derived only from the seed, the dim and b: results do not depend on threads,
-chunks, or the number of resamples. Only raw words of NumPy's bit generator are used, whose stream is guaranteed.
-"""
+"""The one place that draws random numbers: label counts and coins, in blocks of resamples."""
+# Block b of a dim has its own stream, derived only from the seed, the dim and b: results do not depend on threads,
+# chunks, or the number of resamples. Only raw words of NumPy's bit generator are used, whose stream is guaranteed.
 
 from __future__ import annotations
 
@@ -34,11 +32,7 @@ _STREAMS = {
 
 
 def seed_of(rng: Any) -> int:
-    """The number that all draws derive from; passing it as `rng` repeats the draws.
-
-    An int is its own seed; a `SeedSequence` or list of ints gives the same seed each time; a `Generator` or
-    `BitGenerator` is advanced; None takes fresh entropy.
-    """
+    """The number that all draws derive from; passing it as `rng` repeats the draws. A Generator is advanced."""
     if isinstance(rng, bool) or isinstance(rng, str | bytes | float):
         raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy Generator, got {rng!r}")
     try:

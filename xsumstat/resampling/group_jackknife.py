@@ -47,11 +47,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class GroupJackknife(AtOnce, OfMetrics[FloatArray]):
-    """Differences of each metric's correlation between groups.
-
-    A metric has `n_rows` targets: row r holds the numbers of group r and of pair r, row 0 also those of all groups; NaN
-    elsewhere.
-    """
+    """Differences of each metric's correlation between groups, in `n_rows` targets: row r of group r and of pair r."""
 
     targets: tuple[tuple[int, ...], ...]
     measure: Measure

@@ -34,12 +34,9 @@ def estimated(
     clusters: Clusters | None = None,
     refits: Sequence[RefitOf] = (),
 ) -> list[tuple[Estimated, int, int]]:
-    """Each target's estimate, the number of undefined values without a label, and the system it depends on.
-
-    Scores are (metrics, systems, inputs). Two metrics are compared on common cells; with ``missing="available"`` each
-    keeps all its cells. The system is a place among all, -1 for none. Clusters are left out whole. A calibrated metric
-    is recalibrated each time.
-    """
+    """Each target's estimate, the number of undefined ones without a label, and the place of its system (−1: none)."""
+    # Two metrics are compared on common cells; with missing="available" each keeps all its cells. Clusters are left out
+    # whole. A calibrated metric is recalibrated each time.
     by_metric = {each.metric: each for each in refits}
     anew = [any(metric in by_metric for metric in target) for target in targets]
     if any(anew) and not all(anew):

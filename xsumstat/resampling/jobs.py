@@ -22,11 +22,9 @@ BYTES_AT_ONCE = 2**26
 
 
 class Job(Generic[R]):
-    """Numbers of some targets (metrics, pairs of metrics, ...) from resamples of scores.
+    """Numbers `names` of some targets (metrics, pairs ...) from resamples of the scores of one further label."""
 
-    A job prepares the scores of one further label, fills blocks of resamples, and turns these into the numbers `names`.
-    The runner prepares as many targets together as memory allows, adds counts over blocks, and joins samples.
-    """
+    # The runner prepares as many targets together as memory allows, adds counts over blocks, and joins samples.
 
     targets: Sequence[Any]
     n_resamples: int

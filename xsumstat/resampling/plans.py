@@ -1,7 +1,4 @@
-"""Plans of resamples in blocks: labels drawn with replacement, or swapped scores or decisions.
-
-A block serves every statistic, so all metrics, pairs and further labels see the same resamples.
-"""
+"""Plans of resamples in blocks that all statistics share: labels drawn with replacement, scores or choices swapped."""
 
 from __future__ import annotations
 
@@ -20,18 +17,14 @@ from xsumstat.resampling import draws
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """Dims drawn with replacement, independently (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1).
+    """Dims drawn with replacement, independently (the pigeonhole bootstrap, Owen 2007; Deutsch et al. 2021, Alg. 1)."""
 
-    `dims`: "system", "input" or both; or "cell", with cells as systems; and the layers "reference" and "rater". `shape`
-    counts systems and inputs, `layers` references and raters. Whole `clusters` are drawn.
-    """
-
-    shape: tuple[int, int]
-    dims: tuple[str, ...]
+    shape: tuple[int, int]  # systems and inputs
+    dims: tuple[str, ...]  # "system", "input", both; or "cell"; and layers
     n_resamples: int
     seed: int
-    layers: tuple[int, ...] = ()
-    clusters: Clusters | None = field(default=None, compare=False)
+    layers: tuple[int, ...] = ()  # references and raters
+    clusters: Clusters | None = field(default=None, compare=False)  # drawn whole
 
     @property
     def centred_on_estimate(self) -> bool:
@@ -80,20 +73,15 @@ class DrawPlan:
 
 @dataclass(frozen=True)
 class SwapPlan:
-    """Units that are swapped, at random or by enumeration.
-
-    `dims`: "system" or "input" swap all their cells together; both swap each cell (Deutsch et al. 2021, Alg. 2), or if
-    `crossed` by the exclusive or of a system's and an input's coin. `exact` enumerates all 2^units swaps. Cells of one
-    cluster are swapped together.
-    """
+    """Units that are swapped, at random or by enumeration."""
 
     shape: tuple[int, int]
-    dims: tuple[str, ...]
-    crossed: bool
+    dims: tuple[str, ...]  # one: all its cells together; both: each cell (Deutsch et al. 2021, Alg. 2)
+    crossed: bool  # by the exclusive or of a system's and an input's coin
     n_resamples: int
-    exact: bool
+    exact: bool  # all 2^units swaps
     seed: int
-    clusters: Clusters | None = field(default=None, compare=False)
+    clusters: Clusters | None = field(default=None, compare=False)  # swapped whole
 
     @classmethod
     def of(

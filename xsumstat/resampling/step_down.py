@@ -35,11 +35,9 @@ class Pool:
 
 
 def with_dask(pvalues: Any, samples: Any, observed: Any, row: IntArray, pool: Pool, *, lead: int) -> Any:
-    """Lazy step-down p-values of every family, laid out as `pvalues`; NaN without a test.
-
-    Identical to `corrections.step_down`. Families lie along the first `lead` dims. `row` (shape of `pvalues`) is a
-    test's row of `samples` (..., n_resamples) in C order from 1; negative for turned signs, 0 for no test.
-    """
+    """Lazy step-down p-values of every family, laid out as `pvalues`, identical to `corrections.step_down`."""
+    # Families lie along the first `lead` dims. `row` (shape of `pvalues`) is a test's row of `samples` in C order from
+    # 1; negative for turned signs, 0 for no test.
     da = extras.optional("dask.array", "dask")
     pvalues = pvalues.rechunk({axis: 1 if axis < lead else -1 for axis in range(pvalues.ndim)})
     samples = samples.rechunk(_few_tests(samples.chunks), method="tasks", block_size_limit=jobs.BYTES_AT_ONCE)

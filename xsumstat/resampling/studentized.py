@@ -101,11 +101,7 @@ class Studentized(OfMetrics[Ready]):
 def standard_errors(
     estimates: Estimates, systems: IntArray, out: FloatArray, stop: threading.Event | None = None
 ) -> None:
-    """Fill each target's jackknife standard error over the drawn systems, (targets, resamples).
-
-    ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over the n drawn systems with counts w (`systems`); θ(−i) is without one of the
-    w. Undefined values are left out.
-    """
+    """Fill in ``√((n−1)/n · Σ w·(θ(−i) − mean)²)`` over n drawn systems with counts w, (targets, resamples)."""
     n, inputs = estimates.shape[0], arrays.ones(estimates.shape[1])
     cost = sum(each.cost for each in estimates.estimators)
     step = max(1, _COUNTS // n**2)

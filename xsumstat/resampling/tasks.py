@@ -1,8 +1,6 @@
-"""A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold.
-
-Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs them,
-so they are never in memory together.
-"""
+"""A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold."""
+# Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs
+# them, so they are never in memory together.
 
 from __future__ import annotations
 
@@ -39,12 +37,9 @@ def with_dask(
     used: tuple[Any, Any] | None,
     keep_samples: bool = False,
 ) -> tuple[Any, Any]:
-    """Lazy numbers of all targets, (names, ..., targets), and lazy samples (..., targets, n_resamples) or None.
-
-    `arrays` are scores (..., metrics, systems, inputs), mostly the gold (..., systems, inputs), and arrays (..., rows,
-    targets); `lead` are the sizes of the further labels; `used` marks systems and inputs to keep. Raises ValueError if
-    a task needs more memory than a worker has.
-    """
+    """Lazy numbers of all targets, (names, ..., targets), and lazy samples (..., targets, n_resamples) or None."""
+    # `arrays` are scores (..., metrics, systems, inputs), mostly the gold (..., systems, inputs), and arrays (...,
+    # rows, targets); `lead` are the sizes of the further labels; `used` marks systems and inputs to keep.
     dask, da = extras.optional("dask", "dask"), extras.optional("dask.array", "dask")
     by_metric = job.metrics_of(job.targets[0]) is not None
     scores = arrays[0].rechunk({axis: 1 if by_metric and axis == len(lead) else -1 for axis in range(arrays[0].ndim)})

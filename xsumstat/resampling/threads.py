@@ -44,11 +44,7 @@ def _watched() -> bool:
 
 @contextmanager
 def progress_bar(total: int, progress: bool | None, *, desc: str = "resampling", unit: str = "block") -> Iterator[Bar]:
-    """A function to call after each of `total` steps, which moves a tqdm bar where one is shown.
-
-    With None a bar appears in a terminal or notebook after a second; a log gets one line per process. Within `one_bar`
-    it moves the common bar.
-    """
+    """A function to call after each of `total` steps, which moves a tqdm bar (the common one within `one_bar`)."""
     whole = _WHOLE.get()
     if whole is not None:
         yield lambda: whole(1 / total)
