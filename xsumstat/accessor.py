@@ -968,7 +968,7 @@ class DatasetMeta(_Meta):
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Krippendorff's alpha of the raters, with its confidence interval."""
+        """Krippendorff's alpha of the raters, with its confidence interval (extra "agreement")."""
 
     @_of("analyses.raters")
     def drop_noisiest_rater(

@@ -39,21 +39,13 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
     Dataset
         The result with ``pvalue_adjusted``. Counts of significant tests that were made before are left out.
 
-    Warns
-    -----
-    UserWarning
-        If no corrected p-value can be .05 or less with so few resamples.
-
     Notes
     -----
     "maxt" (Westfall & Young 1993) uses the dependence between tests. It rejects whatever Holm's method rejects on the
     same draws, and usually more. NaN do not count as tests. Two mirrored cells of a two-sided table count once. See the
     documentation, "How intervals and tests are computed".
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
     >>> test.meta.adjust("bonferroni").pvalue_adjusted.values.round(4)
     array([[0.0002, 0.0002]])
@@ -320,10 +312,7 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
         On the dims of `pvalue`; False where there is no test. ``attrs["correction"]`` names the correction; for more
         than ten uncorrected tests it adds the expected number of false ones.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other=["rouge", "bleu"], level="input", rng=1)
     >>> test.meta.adjust("holm").meta.significant().values
     array([[ True,  True]])

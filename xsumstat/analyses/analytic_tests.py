@@ -44,8 +44,7 @@ def corr_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"williams", "steiger", "meng", "zou", "wilcoxon"}, default "williams"
         "wilcoxon" is the signed-rank test of the correlations on single inputs (or, at within_system level, systems).
     against : float, optional
@@ -53,8 +52,7 @@ def corr_test(
     {alternative}
     confidence_level : float, default 0.95
         Confidence level of the interval by "zou".
-    {missing}
-    {undefined}
+    {missing undefined}
 
     Returns
     -------
@@ -63,29 +61,17 @@ def corr_test(
         NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
         without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also at input and within_system level, where the tests are far too conservative.
-
     Notes
     -----
     Null hypothesis: both correlations with the human scores are equal. Scope: systems like these on these inputs
     (system and input level), inputs like these (within_system), outputs (global); for "wilcoxon" these systems on
     inputs like these (within_system: systems like these on these inputs). The formulas assume jointly normal scores and
-    Pearson's r; use them at system level only. "wilcoxon" tests whether the differences are symmetric about 0. It
-    leaves out differences of 0 (SciPy's ``zero_method="wilcox"``), and is exact for at most 50 inputs (13 with ties or
-    zeros), otherwise normal without a continuity correction. Formulas: documentation, "How intervals and tests are
-    computed"; sizes: "Calibration".
+    Pearson's r; use them at system level only. "wilcoxon" tests whether the differences are symmetric about 0; it
+    leaves out differences of 0, and is exact for at most 50 inputs (13 with ties or zeros). Formulas: documentation,
+    "How intervals and tests are computed"; sizes: "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.1. Williams
+    (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.1. Williams (1959). Steiger (1980). Meng et al. (1992). Zou (2007).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.corr_test("human", metric="judge", other=["rouge", "length"]).pvalue.values.round(3)
     array([[0.131, 0.006]])
     """

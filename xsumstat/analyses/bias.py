@@ -67,8 +67,7 @@ def bias(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     given : str, DataArray or list of these
         Covariates: a metric such as "length", a coordinate, a variable or a DataArray. Words or booleans make groups:
         each is compared with the rest (of two, the second with the first). Required.
@@ -83,13 +82,9 @@ def bias(
         Put all covariates into one regression. Of words, each but the first is then compared with the first.
     reliability : float or list of floats, optional
         For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
-    {along.raters}
-    {resample.auto}
+    {along.raters resample.auto}
         A group of a single system needs "input".
-    {confidence_level}
-    {cluster}
-    {by}
-    {progress}
+    {confidence_level cluster by progress}
 
     Returns
     -------
@@ -103,16 +98,10 @@ def bias(
     Null hypothesis: the slope γ is 0 in ``x = β·z + γ·c + e``, with x the metric, z the human score and c the
     covariate. `resample` sets the scope. With noisy z, "regression" makes unbiased metrics seem biased if c shares
     variance with quality: prefer "corrected", or read ``corrected_slope``. Formulas: documentation, "How intervals and
-    tests are computed"; sizes: "Calibration".
+    tests are computed"; sizes: "Calibration". Sources: Fuller (1987), "Measurement Error Models". Carroll et al.
+    (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
 
-    References
-    ----------
-    Fuller (1987), "Measurement Error Models". Carroll et al. (2006). Bell & McCaffrey (2002). Cameron et al. (2011).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.bias("human", metric="judge", given="length", level="input").pvalue.values.round(2)
     array([[0.96]])
     """

@@ -38,8 +38,7 @@ def calibrate(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
         Several raters are averaged.
     metric : label, list of labels or bool DataArray, optional
         The judges. Default: all metrics that are neither human nor calibrated.
@@ -50,8 +49,7 @@ def calibrate(
         Number of random groups of inputs. The map of each is fitted to all others.
     grades : bool or list of numbers, optional
         Round to these values, or with True to the values that raters gave.
-    {along.raters}
-    {rng}
+    {along.raters rng}
 
     Returns
     -------
@@ -63,10 +61,7 @@ def calibrate(
     -----
     No output is mapped by a rating of its own input. `ci` and `compare_metrics` refit the calibration in each
     leave-out; bootstrap intervals and permutation tests raise an error. Select systems and inputs before you calibrate.
-
-    References
-    ----------
-    Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
+    Source: Barlow, Bartholomew, Bremner & Brunk (1972), "Statistical Inference under Order Restrictions".
 
     Examples
     --------

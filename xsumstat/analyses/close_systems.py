@@ -59,8 +59,7 @@ def close_corr(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     gap : number, pair of numbers, or list of these
         Pairs of systems whose means by the metric differ by at most this, or for (l, u) by at least l and at most u.
         Default the closest 10, 25, 50 and 75 %, and all.
@@ -71,14 +70,10 @@ def close_corr(
         Coefficient of the pairs that count.
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "jackknife" leaves out each system in turn. "auto" uses it unless only inputs are random or `interval` is given.
-    {interval.plain}
-    {resample.auto}
-    {n_resamples}
-    {confidence_level}
+    {interval.plain resample.auto n_resamples confidence_level}
     missing : {"pairwise", "available"}, default "pairwise"
         "available" judges the metric's means over all inputs.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -90,16 +85,10 @@ def close_corr(
     -----
     A pair counts if ``l ≤ |x̄_a − x̄_b| ≤ u``; the limits stay fixed under resampling. `resample` sets the scope. The
     jackknife needs 4 systems and is conservative for 12 systems or fewer. A high correlation over all pairs says little
-    about close systems. Formulas: documentation, "How intervals and tests are computed".
+    about close systems. Formulas: documentation, "How intervals and tests are computed". Source: Deutsch, Dror & Roth
+    (2022), "Re-Examining System-Level Correlations", §4 (r_SYS Δ(l, u)).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2022), "Re-Examining System-Level Correlations", §4 (r_SYS Δ(l, u)).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> close = ds.meta.close_corr("human", gap=[0.25, 1.0], metric="judge")
     >>> close.correlation.sel(metric="judge").to_series().round(2).to_dict()
     {'to 0.25': 0.29, 'to 1': 0.73}

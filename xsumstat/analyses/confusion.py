@@ -32,10 +32,7 @@ def confusion(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
-    {by}
+    {ds gold metric by}
 
     Returns
     -------
@@ -43,16 +40,12 @@ def confusion(
         On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels, and ``share``, their share of
         the outputs with this human label (NaN without any). Labels are texts if ``to_scores(labels=)`` coded them.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label or dim, human scores with more than 50 values, and a metric with values that raters never
-        give: use ``ds.meta.calibrate(..., grades=True)``.
+    Notes
+    -----
+    A metric with values that raters never give raises an error: use ``ds.meta.calibrate(..., grades=True)``. So do
+    human scores with more than 50 values.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> passed = ds.assign(score=(ds.score > 50) * 1.0)
     >>> passed.meta.confusion("human", metric="judge").n_outputs.values
     array([[[ 23,  58],

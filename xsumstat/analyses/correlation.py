@@ -59,17 +59,7 @@ def corr(
 
     Parameters
     ----------
-    {ds}
-    {question}
-    {average}
-    {by}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {pool}
-    {missing}
-    {undefined}
+    {ds question average by given positive threshold calibrate_on pool missing undefined}
 
     Returns
     -------
@@ -79,29 +69,18 @@ def corr(
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
         a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
-    Warns
-    -----
-    UserWarning
-        For what is left out or undefined, and a metric, not called human by ``kind``, that equals human scores.
-
     Notes
     -----
-    With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system"
-    ``corr_i(mean_j x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and
-    "within_system" ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first.
-    Formulas, chance values and partial correlations: documentation, "Coefficients".
+    With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j
+    x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and "within_system"
+    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. Formulas, chance
+    values and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari
+    et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag
+    (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa).
+    Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff"
+    (pdp). Kendall (1942). Kim (2015).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §2. Bhandari et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship"
-    (pairwise accuracy). Deutsch, Foster & Freitag (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2
-    ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni &
-    Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall (1942). Kim (2015).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.corr("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
       metric  correlation
     0  judge         0.93
@@ -140,18 +119,15 @@ def metric_corr(
 ) -> xr.Dataset:
     """Correlation of each metric with each other metric.
 
+    Source: Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1.
+
     Parameters
     ----------
-    {ds}
-    {metric.scores}
-    {level}
-    {coefficient}
-    {average}
+    {ds metric.scores level coefficient average}
     top : int, optional
         Correlate two metrics among the outputs that are this many best of their input by one of the two; needs
         ``level="input"``. For one range for all pairs use `scoring_range`.
-    {missing}
-    {undefined}
+    {missing undefined}
 
     Returns
     -------
@@ -159,14 +135,7 @@ def metric_corr(
         On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
 
-    References
-    ----------
-    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", Table 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge"], level="input", coefficient="kendall")
     >>> matrix.correlation.values.round(2)
     array([[1.  , 0.27],

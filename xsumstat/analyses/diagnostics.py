@@ -29,8 +29,7 @@ def normality(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
+    {ds metric.scores}
     level : {"system", "input", "global", "within_system"}, default "system"
         Test system means, the systems on each input, all outputs, or the inputs of each system.
     alpha : float, default 0.05
@@ -45,16 +44,10 @@ def normality(
     Notes
     -----
     Null hypothesis: the scores come from one normal distribution. Fisher's interval and the formulas of `corr_test`
-    assume this; the jackknife, bootstrap and permutation do not. Above 5,000 scores p is approximate.
+    assume this; the jackknife, bootstrap and permutation do not. Above 5,000 scores p is approximate. Sources: Shapiro
+    & Wilk (1965). Deutsch, Dror & Roth (2021), Appendix A and Table 2.
 
-    References
-    ----------
-    Shapiro & Wilk (1965). Deutsch, Dror & Roth (2021), Appendix A and Table 2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.normality(metric=["human", "judge"]).pvalue.values.round(2)
     array([0.72, 0.67])
     """
@@ -82,7 +75,8 @@ def normality(
     )
     variables = {"statistic": statistic, "pvalue": pvalue}
     if groups:
-        variables["share_rejected"] = (pvalue <= alpha).sum(groups) / pvalue.notnull().sum(groups)
+        tested = pvalue.notnull().sum(groups)
+        variables["share_rejected"] = (pvalue <= alpha).sum(groups) / tested.where(tested > 0)
     attrs: dict[str, Any] = {"method": "shapiro-wilk", "level": level, "alpha": alpha}
     return later.attached(results.result(variables, score, analysis="normality", **attrs))
 
@@ -108,8 +102,7 @@ def pca(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
+    {ds metric.scores}
     n_components : int, default 2
         Number of components, at most the number of points.
 
@@ -121,16 +114,10 @@ def pca(
 
     Notes
     -----
-    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary.
-
-    References
-    ----------
+    Midranks over the outputs, less the mean point, are decomposed by singular values. Signs are arbitrary. Source:
     Braun et al. (2022), §5.1 and Fig. 5.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.pca(metric=["human", "judge", "bleu"]).explained.values.round(2)
     array([0.79, 0.21])
     """

@@ -45,8 +45,7 @@ def disagreement(
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
         Metrics to compare in pairs. Default: all except ``ds.attrs["gold"]`` and human ones.
-    {n_bins}
-    {normalise}
+    {n_bins normalise}
     max_pairs : int, default 5,000,000
         Draw this many pairs of outputs of an input if it has more.
     {bands}
@@ -61,16 +60,10 @@ def disagreement(
     -----
     The bin of a pair is the mean of its four normalised scores (two outputs, two metrics). A pair tied by one metric
     counts as not opposite. Scope: new inputs for these systems, with the same lowest and highest scores. Formulas:
-    documentation, "How intervals and tests are computed".
+    documentation, "How intervals and tests are computed". Sources: Peyrard (2019), §4 and Fig. 2. Efron & Stein (1981),
+    Annals of Statistics 9.
 
-    References
-    ----------
-    Peyrard (2019), §4 and Fig. 2. Efron & Stein (1981), Annals of Statistics 9.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.disagreement(metric=["judge", "rouge"], n_bins=4)
     >>> found.share.sel(metric="judge", other_metric="rouge").to_series().round(2).to_dict()
     {0.125: 0.3, 0.375: 0.35, 0.625: 0.38, 0.875: 0.69}
@@ -125,8 +118,7 @@ def improvement_consistency(
     {ds.outputs}
     metric : label, list of labels or bool DataArray, optional
         At least two metrics. Default: all except ``ds.attrs["gold"]`` and human ones.
-    {n_bins}
-    {normalise}
+    {n_bins normalise}
     max_pairs : int, default 5,000,000
         Draw outputs of an input if they form more pairs.
     {bands}
@@ -142,16 +134,10 @@ def improvement_consistency(
     -----
     For an output s of an input, N counts the outputs that score higher than s by some metric, and F those by all
     metrics. Its bin is the mean of its normalised scores. Only outputs with all scores count. Scope: new inputs for
-    these systems. Formulas: documentation, "How intervals and tests are computed".
+    these systems. Formulas: documentation, "How intervals and tests are computed". Source: Peyrard (2019), Eq. 1 and
+    Fig. 3.
 
-    References
-    ----------
-    Peyrard (2019), Eq. 1 and Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_bins=4)
     >>> found.ratio.to_series().round(2).to_dict()
     {0.125: 0.9, 0.375: 0.53, 0.625: 0.22, 0.875: 0.08}

@@ -45,8 +45,8 @@ def drift(
         Scores by the new version, float ``score(metric, system, input, ...)``; NaN is a missing score.
     anchor : Dataset or label
         The old version: a Dataset with the same metrics, systems and inputs, or the label of a metric of `ds`.
-    {gold}
-    {metric}
+        Systems and inputs that only one version has are left out with a warning.
+    {gold metric}
     margin : float, default 0.05
         Changes of agreement of less than this do not matter; above 0.
     level : {"global", "input", "system", "within_system"}, default "global"
@@ -55,8 +55,7 @@ def drift(
     {coefficient}
     alpha : float, default 0.05
         Significance level of all tests, below .5.
-    {undefined}
-    {progress}
+    {undefined progress}
 
     Returns
     -------
@@ -69,16 +68,6 @@ def drift(
         rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
         differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
         systems; ``mean``, ``old_mean``, ``rank`` and ``old_rank``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an anchor that shares no output with the scores, lacks a judge or has other dims; for bad keywords.
-
-    Warns
-    -----
-    {errors.warned}
-        Also for systems and inputs that only one version has.
 
     Notes
     -----

@@ -61,8 +61,7 @@ def equivalence(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
         Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
         of the base version's correlations with single raters. A DataArray has one margin for each label.
@@ -78,28 +77,16 @@ def equivalence(
         ``ci_high`` (its 1 − 2·alpha interval), ``margin``, ``pvalue``, ``pvalue_adjusted`` (with `adjust`),
         ``equivalent``, and by method ``n_undefined`` and ``fell_back``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for a NaN margin, a missing or replaced interval, and formulas at input or within_system level.
-
     Notes
     -----
     Null hypothesis: the correlations differ by the margin or more; a small p-value supports equivalence. `resample`
     sets the scope. A non-significant *difference* does not show equivalence. The default "tost" is slightly liberal.
     Choose "jackknife" if the claim matters, or for high correlations; it draws nothing. The formulas take outputs to be
-    independent and are very liberal at global level. "tost":
-    ``p = max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin})/(k + 1)`` over k draws. Formulas: documentation, "How intervals
-    and tests are computed"; error rates: "Calibration".
+    independent and are very liberal at global level. "tost": ``p = max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin})/(k +
+    1)`` over k draws. Formulas: documentation, "How intervals and tests are computed"; error rates: "Calibration".
+    Sources: Braun et al. (2022), §4. Schuirmann (1987). Anderson & Hauck (1983). Counsell & Cribbie (2015).
 
-    References
-    ----------
-    Braun et al. (2022), §4. Schuirmann (1987). Anderson & Hauck (1983). Counsell & Cribbie (2015).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)
     >>> test.meta.to_frame()[["difference", "ci_low", "ci_high", "pvalue", "equivalent"]].round(3)
        difference  ci_low  ci_high  pvalue  equivalent
@@ -151,30 +138,23 @@ def margin_sensitivity(
 ) -> xr.Dataset:
     """Share of comparisons that are equivalent, as the margin grows.
 
+    Source: Braun et al. (2022), Fig. 4.
+
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     margins : list of float, optional
         Margins in ascending order, above 0. Default .01, .02, ... .30. Each margin is a family of tests.
     by : dim or dims, optional
         Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
-    {versions}
-    {resamples}
+    {versions resamples}
 
     Returns
     -------
     Dataset
         On (margin, by ...): ``share`` of the comparisons that have a p-value, and their number ``n_tests``.
 
-    References
-    ----------
-    Braun et al. (2022), Fig. 4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> pair = {"metric": "rouge", "other": "perplexity", "level": "input"}
     >>> ds.meta.margin_sensitivity("human", **pair, margins=[0.1, 0.2, 0.3], rng=1).share.to_series().to_dict()
     {0.1: 0.0, 0.2: 1.0, 0.3: 1.0}
@@ -229,19 +209,13 @@ def dominance(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric.rows}
-    {other.columns}
+    {ds gold metric.rows other.columns}
     along : str, optional
         Further dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
     {base}
     threshold : float, default 0.975
         A pair is resolved if the probability is at least this, or at most 1 less this; between .5 and 1.
-    {level}
-    {coefficient}
-    {resample.ci}
-    {resamples}
+    {level coefficient resample.ci resamples}
 
     Returns
     -------
@@ -253,15 +227,9 @@ def dominance(
     Notes
     -----
     `resample` sets the scope. The mean is over resolved pairs, as in the paper's text; its code divides by all pairs.
+    Source: Braun et al. (2022), §5.2 and Fig. 6.
 
-    References
-    ----------
-    Braun et al. (2022), §5.2 and Fig. 6.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.dominance("human", metric="judge", other="rouge", level="input", rng=1).probability.values.round(3)
     array([[0.999]])
     """

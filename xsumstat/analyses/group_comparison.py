@@ -71,28 +71,17 @@ def compare_groups(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     by : str
         Coordinate of systems or of inputs whose groups are compared, e.g. "domain" or "system_type". Required.
-    {metric}
-    {level}
-    {coefficient}
-    {resample.auto}
+    {metric level coefficient resample.auto}
         If `by` describes systems, each group needs 5.
     {confidence_level.test}
     adjust : {"holm", "bonferroni", "bh", "by"}, default "holm"
         Correction of the p-values for the number of tests; None for no correction.
     within : dim or dims, optional
         Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
-    {cluster}
-    {given}
-    {positive}
-    {threshold}
-    {calibrate_on}
-    {missing}
-    {undefined}
-    {progress}
+    {cluster given positive threshold calibrate_on missing undefined progress}
 
     Returns
     -------
@@ -103,27 +92,16 @@ def compare_groups(
         (metric): ``heterogeneity`` (F) with ``df_numerator`` and ``df_denominator``, ``heterogeneity_pvalue``,
         ``heterogeneity_pvalue_adjusted`` and ``n_groups``. ``attrs["scope"]``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for groups without an interval, unreliable intervals, and groups whose size affects system means.
-
     Notes
     -----
     Null hypothesis: the groups have the same correlation. `resample` sets the scope. Groups share their systems or
     inputs: a difference has the variance ``V_1 + V_2 − 2C``, from one jackknife over all groups. It need not come from
     the metric: groups of systems with a narrow range of quality have lower correlations and so, at system level, have
     groups of few inputs. Formulas: documentation, "How intervals and tests are computed"; sizes and power:
-    "Calibration".
+    "Calibration". Sources: Krishnamoorthy & Yu (2004), Stat. Probab. Lett. 66. Tipton & Pustejovsky (2015), JEBS 40.
+    Zou & Donner (2008).
 
-    References
-    ----------
-    Krishnamoorthy & Yu (2004), Stat. Probab. Lett. 66. Tipton & Pustejovsky (2015), JEBS 40. Zou & Donner (2008).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds = ds.assign_coords(domain=("input", ["news", "chat", "web"] * 10))
     >>> found = ds.meta.compare_groups("human", by="domain", metric=["judge", "rouge"], level="input")
     >>> found.heterogeneity_pvalue.to_series().round(2).to_dict()

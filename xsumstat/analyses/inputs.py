@@ -30,8 +30,7 @@ def input_effect(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
+    {ds metric.scores}
     confidence_level : float, default 0.95
         Confidence level of all comparisons of two inputs together, between 0 and 1.
 
@@ -46,16 +45,10 @@ def input_effect(
     -----
     Null hypothesis of the Kruskal-Wallis test: scores do not depend on the input. Scope: systems like these on these
     inputs. Inputs whose intervals do not overlap differ (Tukey & Kramer). A large effect means that tests should pair
-    systems by input. Formulas: documentation, "How intervals and tests are computed".
+    systems by input. Formulas: documentation, "How intervals and tests are computed". Sources: Rankel et al. (2011), §1
+    and Fig. 1. Kruskal & Wallis (1952). Hochberg, Weiss & Hart (1982), JASA 77.
 
-    References
-    ----------
-    Rankel et al. (2011), §1 and Fig. 1. Kruskal & Wallis (1952). Hochberg, Weiss & Hart (1982), JASA 77.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.input_effect(metric="human").pvalue.values.round(3)
     array([0.003])
     """

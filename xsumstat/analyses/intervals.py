@@ -96,24 +96,13 @@ def ci(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     other : label, list of labels or bool DataArray, optional
         Return intervals of the difference `metric` minus `other`, for each pair.
-    {level}
-    {coefficient}
-    {method.ci}
-    {interval}
-    {resample.ci}
+    {level coefficient method.ci interval resample.ci}
     aggregate : {"mean", "max"}, default "mean"
         How to combine scores by drawn references ("reference" in `resample`). Drawn raters ("rater") are averaged.
-    {n_resamples}
-    {confidence_level}
-    {options}
-    {rng}
-    {keep_samples}
-    {progress}
+    {n_resamples confidence_level options rng keep_samples progress}
 
     Returns
     -------
@@ -123,26 +112,15 @@ def ci(
         With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal. Coefficients of pairs add
         ``baseline`` and ``baseline_constant`` (chance), "kendall_like" ``pairs_used``.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for an unreliable interval: it rests on one system, falls back, or the bootstrap is biased.
-
     Notes
     -----
     `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its
     bias. It needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and heavy
     tails or outliers: try ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed";
-    coverage: "Calibration".
+    coverage: "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000).
+    Owen (2007). Zou (2007).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007). Zou (2007).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")
     >>> interval.meta.to_frame(brief=True).round(2)
       metric  correlation  ci_low  ci_high

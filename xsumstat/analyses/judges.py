@@ -68,8 +68,7 @@ def alt_test(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
+    {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
         The judges. Default: all metrics except the human scores.
     {along.raters}
@@ -102,11 +101,8 @@ def alt_test(
     Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
     rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
     another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
-    both. Sizes: documentation, "Calibration".
-
-    References
-    ----------
-    Calderon, Reichart & Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge".
+    both. Sizes: documentation, "Calibration". Source: Calderon, Reichart & Dror (2025), "The Alternative Annotator Test
+    for LLM-as-a-Judge".
 
     Examples
     --------
@@ -331,25 +327,13 @@ def human_ceiling(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
+    {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
         Metrics to compare with raters. Default: all except the human scores.
-    {along.raters}
-    {level}
-    {coefficient}
+    {along.raters level coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
-    {interval.plain}
-    {resample.auto}
-    {n_resamples}
-    {confidence_level}
-    {by}
-    {positive}
-    {missing}
-    {undefined}
-    {rng}
-    {progress}
+    {interval.plain resample.auto n_resamples confidence_level by positive missing undefined rng progress}
 
     Returns
     -------

@@ -92,21 +92,14 @@ def compare_metrics(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"jackknife", "permutation", "bootstrap", "williams", "steiger", "meng", "zou", "wilcoxon"}, optional
         "jackknife", the default, leaves out each system and input in turn. The others run `perm_test`, `boot_test` and
         `corr_test`.
-    {resample.auto}
-    {alternative}
-    {confidence_level.test}
-    {adjust.pairs}
+    {resample.auto alternative confidence_level.test adjust.pairs}
     within : dim or dims, default ("metric", "other_metric")
         Dims of one family of tests. Each label of the other dims is corrected separately.
-    {options}
-    {n_resamples.swaps}
-    {rng}
-    {progress}
+    {options n_resamples.swaps rng progress}
 
     Returns
     -------
@@ -115,26 +108,15 @@ def compare_metrics(
         ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``n_undefined``, ``bias`` and ``fell_back``; NaN and
         False on the diagonal. ``attrs["scope"]`` names the scope. Other methods return their tests' variables.
 
-    Warns
-    -----
-    {errors.warned}
-        Also for an unreliable interval, and rank coefficients of system means with ``resample="input"``.
-
     Notes
     -----
     Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
     inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
     ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
     1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    Sources: Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
 
-    References
-    ----------
-    Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.compare_metrics("human", metric="judge", other="rouge", level="input")
     >>> found.meta.to_frame()[["other_metric", "difference", "ci_low", "ci_high", "pvalue"]].round(4)
       other_metric  difference  ci_low  ci_high  pvalue

@@ -49,11 +49,7 @@ def metric_ci(
 
     Parameters
     ----------
-    {ds}
-    {metric.scores}
-    {level}
-    {coefficient}
-    {intervals}
+    {ds metric.scores level coefficient intervals}
 
     Returns
     -------
@@ -66,10 +62,7 @@ def metric_ci(
     `resample` sets the scope. All pairs see the same draws. To compare one pair on two ranges of scores use
     `range_drop`.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.metric_ci(metric=["judge", "rouge"], level="input").ci_low.values.round(2)
     array([[ nan, 0.21],
            [0.21,  nan]])

@@ -76,18 +76,12 @@ def perm_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
+    {ds pairs}
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
         Swap all scores of a system together, all of an input together, or each separately ("both", the default).
-    {crossed}
-    {swap}
-    {tests}
-    {n_resamples.swaps}
-    {options}
-    {samples}
+    {crossed swap tests n_resamples.swaps options samples}
 
     Returns
     -------
@@ -102,15 +96,10 @@ def perm_test(
     systems; with ``resample="system"`` systems like these. Metrics that agree equally well in general but favour
     different systems are often significant. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥ δ})/(k + 1)``
     for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
+    Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young
+    (1993).
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young (1993).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
       metric other_metric  pvalue  difference
@@ -283,13 +272,7 @@ def boot_test(
 
     Parameters
     ----------
-    {ds}
-    {pairs}
-    {resample.auto}
-    {tests}
-    {n_resamples}
-    {options}
-    {samples}
+    {ds pairs resample.auto tests n_resamples options samples}
 
     Returns
     -------
@@ -302,16 +285,9 @@ def boot_test(
     Null hypothesis: both correlations are equal. `resample` sets the scope. Unlike `perm_test` it does not assume
     exchangeable metrics, but it has less power, and is very conservative for metrics that differ only by noise.
     `compare_metrics` has a better size. ``p = (1 + #{δ_s − δ ≥ δ})/(k + 1)`` for "greater". Sizes: documentation,
-    "Calibration".
+    "Calibration". Source: Deutsch, Dror & Roth (2021), §4.1 and §5.2.
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §4.1 and §5.2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.boot_test("human", metric="judge", other="rouge", level="input", rng=1)
     >>> test.meta.to_frame(brief=True).round(4)
       metric other_metric  pvalue  difference

@@ -55,9 +55,7 @@ def missingness(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     level : {"auto", "input", "global", "within_system"}, default "auto"
         Which pairs of outputs the bounds of `accuracy` compare: on the same input, all, or of the same system. "auto":
         "input", or "global" for one system.
@@ -85,17 +83,6 @@ def missingness(
         ``difference_low`` and ``difference_high``; pairwise ``accuracy`` with ``accuracy_low`` and ``accuracy_high``;
         ``n_undecided``, of ``n_pairs``: pairs of systems whose order by mean is open. Lazy (Dask) for lazy scores.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, dim or level, scores outside `score_range`, scores that are not numbers or all missing,
-        and a gold that is constant.
-
-    Warns
-    -----
-    UserWarning
-        Names the metrics whose range is taken from their scores, and those without an interval of `difference`.
-
     Notes
     -----
     Null hypotheses. "system": all outputs of an input are equally likely to lack a score (Cochran's Q). "score within
@@ -103,10 +90,7 @@ def missingness(
     is independent of its mean human score. Permutations exchange outputs within inputs, or inputs.
 
     ``mean_low``, ``mean_high``, ``accuracy_low`` and ``accuracy_high`` are Manski's bounds for these outputs: any
-    missing scores within the range, in any order. ``mean`` and ``accuracy`` assume scores missing at random.
-
-    References
-    ----------
+    missing scores within the range, in any order. ``mean`` and ``accuracy`` assume scores missing at random. Sources:
     Manski (2003), "Partial Identification of Probability Distributions". Cochran (1950), "The comparison of percentages
     in matched samples". Rubin (1976), "Inference and missing data".
 

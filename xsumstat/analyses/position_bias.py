@@ -49,11 +49,8 @@ def position_bias(
     Null hypothesis: the order does not matter. Scope: these systems on new prompts. The p-value is that of a two-sided
     sign test of the pairs that move, all pairs of a prompt changing sides together. A pair moves to the first output if
     the rater chose that one in both orders, or once with a tie. Formulas: documentation, "How intervals and tests are
-    computed".
-
-    References
-    ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence interval".
+    computed". Sources: Zheng et al. (2023), "Judging LLM-as-a-judge". Bonett & Price (2012), "Adjusted Wald confidence
+    interval".
 
     Examples
     --------

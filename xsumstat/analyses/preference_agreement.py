@@ -39,8 +39,7 @@ def preference_agreement(
 
     Parameters
     ----------
-    {ds.preferences}
-    {rater.judges}
+    {ds.preferences rater.judges}
     ties : {"count", "drop"}, default "count"
         Count a tie as a choice like others, or leave out pairs with a tie.
     {judges}
@@ -57,11 +56,8 @@ def preference_agreement(
     -----
     Null hypothesis: the judge agrees with a human rater as often as another human rater does. Scope: these systems on
     new prompts; limits leave out one prompt at a time. A pair judged in both orders counts once, as a tie if the
-    choices differ. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Cohen (1960). Wilson (1927). Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena".
+    choices differ. Formulas: documentation, "How intervals and tests are computed". Sources: Cohen (1960). Wilson
+    (1927). Zheng et al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena".
 
     Examples
     --------

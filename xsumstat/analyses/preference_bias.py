@@ -39,8 +39,7 @@ def preference_bias(
     given : str, DataArray or list of these
         What outputs differ in: a variable such as ``length(prompt, system)``, a coordinate of systems, or a DataArray.
         Words or booleans make groups of systems. Required.
-    {rater.judges}
-    {judges}
+    {rater.judges judges}
 
     Returns
     -------
@@ -54,11 +53,8 @@ def preference_bias(
     Null hypothesis: the judge prefers the higher value as often as human raters do on the same pairs. So a judge is not
     biased if people prefer long outputs, too. Scope: these systems on new prompts; limits leave out one prompt at a
     time. A noisy judge's share is nearer to 50 % than people's; only a share farther from 50 % is clear evidence of
-    bias. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Zheng et al. (2023), "Judging LLM-as-a-judge". Dubois et al. (2024), "Length-controlled AlpacaEval".
+    bias. Formulas: documentation, "How intervals and tests are computed". Sources: Zheng et al. (2023), "Judging
+    LLM-as-a-judge". Dubois et al. (2024), "Length-controlled AlpacaEval".
 
     Examples
     --------

@@ -69,9 +69,7 @@ def range_drop(
         Number of resamples of the inputs.
     n_simulations : int, default 199
         Number of simulated sets of scores for the expected drop, at least 19.
-    {confidence_level}
-    {rng}
-    {progress}
+    {confidence_level rng progress}
 
     Returns
     -------
@@ -79,28 +77,17 @@ def range_drop(
         On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
         the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.
-
-    Warns
-    -----
-    UserWarning
-        For constant scores, inputs with nothing in the range or no baseline score, undefined results, and limits in
-        scores by several deciding metrics (`expected` is then NaN).
+        With limits in scores by several deciding metrics ``expected`` is NaN.
 
     Notes
     -----
     Null hypothesis of ``excess_pvalue``: the same dependence, seen in a narrower range. The dependence is a
     multivariate normal one with the metrics' correlations on the whole range, the same for all inputs. Outputs of an
     input are independent: for related systems the test is liberal. Scope: new inputs for these systems. Simulation:
-    documentation, "How intervals and tests are computed".
+    documentation, "How intervals and tests are computed". Sources: Peyrard (2019), Table 1. Pearson (1903). Kruskal
+    (1958), "Ordinal Measures of Association".
 
-    References
-    ----------
-    Peyrard (2019), Table 1. Pearson (1903). Kruskal (1958), "Ordinal Measures of Association".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> upper = {"above": 0.5, "unit": "quantile", "metrics": "judge"}
     >>> drop = ds.meta.range_drop(metric=["judge", "rouge"], **upper, n_simulations=49, rng=1)
     >>> drop.sel(metric="judge", other_metric="rouge")[["difference", "expected"]].to_array().values.round(2)

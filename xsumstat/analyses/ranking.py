@@ -55,21 +55,13 @@ def rank(
 
     Parameters
     ----------
-    {ds}
-    {question}
+    {ds question}
     method : {"jackknife", "permutation"}, optional
         "jackknife" uses `compare_metrics`, "permutation" one-sided tests by `perm_test` on these systems. Default
         "jackknife", or "permutation" with `crossed`, `swap` or ``adjust="maxt"``.
     {resample.auto}
         With "permutation": what is swapped, single scores by default.
-    {crossed}
-    {swap}
-    {adjust.pairs}
-    {alpha.beats}
-    {n_resamples.swaps}
-    {options}
-    {rng}
-    {progress}
+    {crossed swap adjust.pairs alpha.beats n_resamples.swaps options rng progress}
 
     Returns
     -------
@@ -81,16 +73,10 @@ def rank(
     -----
     From the best down, a metric starts a new cluster if some member of the current cluster beats it: it correlates
     better, with p ≤ alpha. Differences within a cluster are not significant; this does not show that the metrics are
-    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule.
+    equally good. `resample` sets the scope. ``method="permutation", adjust=None`` is WMT's rule. Sources: Freitag et
+    al. (2021), "Results of the WMT21 metrics shared task". Deutsch, Dror & Roth (2021), §6.2.
 
-    References
-    ----------
-    Freitag et al. (2021), "Results of the WMT21 metrics shared task". Deutsch, Dror & Roth (2021), §6.2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.rank("human", metric=["judge", "rouge", "bleu"], level="input").cluster.to_series().to_dict()
     {'judge': 1, 'rouge': 2, 'bleu': 3}
     """

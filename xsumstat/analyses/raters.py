@@ -44,22 +44,16 @@ def agreement(
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Krippendorff's alpha of the raters, with its confidence interval.
+    """Krippendorff's alpha of the raters, with its confidence interval (extra "agreement").
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
     measurement : {"nominal", "ordinal", "interval"}, default "ordinal"
         Weight of a disagreement: all alike, by the ranks between, or by the squared difference.
     method : {"jackknife", "bootstrap"}, default "jackknife"
         Leave out each system and each input, or take quantiles of resamples.
-    {resample.auto}
-    {n_resamples.draws}
-    {confidence_level}
-    {rng}
-    {progress}
+    {resample.auto n_resamples.draws confidence_level rng progress}
 
     Returns
     -------
@@ -67,19 +61,11 @@ def agreement(
         On the further dims: ``alpha`` (at most 1, 0 for chance agreement), ``ci_low``, ``ci_high``, ``standard_error``
         and ``n_undefined`` (undefined resamples or leave-outs).
 
-    Raises
-    ------
-    ImportError
-        Without krippendorff (extra "agreement").
-
     Notes
     -----
     ``α = 1 − D_o/D_e``: the disagreement within outputs over that among all ratings. Outputs with one rating do not
-    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
+    count. Scope: these raters. Formulas: documentation, "How intervals and tests are computed". Sources: Krippendorff
+    (2011), "Computing Krippendorff's Alpha-Reliability". Bhandari et al. (2020), §3.3.
 
     Examples
     --------
@@ -234,9 +220,7 @@ def drop_noisiest_rater(
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
 
     Returns
     -------
@@ -247,10 +231,7 @@ def drop_noisiest_rater(
     -----
     Departures are counted over the systems of an input, for each further label separately. Outputs without a majority
     do not count. Ties: the rater with the larger total distance, then the first. If nobody departs, nobody is left out.
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.3: over the content units of a document.
+    Source: Bhandari et al. (2020), §3.3: over the content units of a document.
 
     Examples
     --------
@@ -296,9 +277,7 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
 
     Parameters
     ----------
-    {ds.ratings}
-    {rating}
-    {along.raters}
+    {ds.ratings rating along.raters}
 
     Returns
     -------
@@ -307,11 +286,8 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
 
     Notes
     -----
-    Of equally frequent values the lowest is taken: "not present", where 1 is "present".
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.3.
+    Of equally frequent values the lowest is taken: "not present", where 1 is "present". Source: Bhandari et al. (2020),
+    §3.3.
 
     Examples
     --------

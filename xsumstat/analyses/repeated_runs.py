@@ -67,17 +67,6 @@ def repeatability(
         "run" and "residual" (between runs, beyond their means). Estimated variances can be below 0. Lazy (Dask) for
         lazy scores.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an unknown label, dim or level, scores without a dim of runs or with a single run, scores that are not
-        numbers or all missing, and a gold that is constant.
-
-    Warns
-    -----
-    UserWarning
-        Names the metrics with a variance below 0, and those without an interval.
-
     See Also
     --------
     variance_components : Components of human scores, and of single ratings.
@@ -90,11 +79,8 @@ def repeatability(
     covariance. At input level this correlation pools all inputs, where `corr` averages them.
 
     Assumptions: errors of runs are independent of each other and of the human scores, and missing scores are missing at
-    random. Errors that all runs share belong to T: averaging cannot remove them.
-
-    References
-    ----------
-    Spearman (1910), "Correlation calculated from faulty data". Brennan (2001), "Generalizability Theory".
+    random. Errors that all runs share belong to T: averaging cannot remove them. Sources: Spearman (1910), "Correlation
+    calculated from faulty data". Brennan (2001), "Generalizability Theory".
 
     Examples
     --------

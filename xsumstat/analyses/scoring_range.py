@@ -62,8 +62,7 @@ def scoring_range(
 
     Parameters
     ----------
-    {ds.outputs}
-    {range}
+    {ds.outputs range}
 
     Returns
     -------
@@ -75,16 +74,10 @@ def scoring_range(
     -----
     A narrower range alone lowers correlations: see `range_drop`. Metrics whose ``higher_is_better`` is False count from
     the worst. Peyrard's range (T) is ``baseline=``, (A) e.g. ``between=(0.25, 0.75), unit="quantile", keep="all"``; his
-    code has a range for each pair, as ``metric_corr(top=50)``.
+    code has a range for each pair, as ``metric_corr(top=50)``. Source: Peyrard (2019), "Studying Summarization
+    Evaluation Metrics in the Appropriate Scoring Range", §3 and Algorithm 2.
 
-    References
-    ----------
-    Peyrard (2019), "Studying Summarization Evaluation Metrics in the Appropriate Scoring Range", §3 and Algorithm 2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> good = ds.meta.scoring_range(baseline="extractor-1", metrics=["judge", "rouge"])
     >>> good.score.sel(metric="judge").notnull().sum("input").values[:3]
     array([ 0, 19, 23])

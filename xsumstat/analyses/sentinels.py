@@ -54,16 +54,10 @@ def sentinels(
     At global and within_system level "sentinel: input" is the mean human score of the *other* systems on the input;
     "sentinel: system" likewise at global and input level. At the other levels they are constant, and their correlation
     is undefined. Covariates predict human scores by least squares; use few. Intervals take sentinels as given. "pdp"
-    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed".
+    needs ``level="input"``. Formulas: documentation, "How intervals and tests are computed". Source: Perrella et al.
+    (2024), "Guardians of the Machine Translation Meta-Evaluation".
 
-    References
-    ----------
-    Perrella et al. (2024), "Guardians of the Machine Translation Meta-Evaluation".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> watched = ds.meta.sentinels("human", level="global", sees="system")
     >>> watched.meta.corr("human", metric=["judge", "sentinel: system"], level="global").correlation.values.round(2)
     array([0.77, 0.49])

@@ -71,29 +71,17 @@ def system_means(
         rated inputs differently; ``fell_back`` (ratings alone) and ``clipped`` (by `scale`). On (metric, system, ...):
         ``weight``, how far the mean moves per point of the metric.
 
-    Warns
-    -----
-    UserWarning
-        For fewer than 5 ratings of a system or fewer than 5 rated inputs (ratings alone are used), ratings that are
-        almost all one value, rated inputs that do not look like a random sample, and strata with at most one rating.
-
     Notes
     -----
     Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
     were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
     and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
     drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
-    Formulas: documentation, "How intervals and tests are computed".
+    Formulas: documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023),
+    "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models
+    and empirical Bayes methods". Wilson (1927), "Probable inference".
 
-    References
-    ----------
-    Angelopoulos, Duchi & Zrnic (2023), "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic
-    metrics". Smyth (2004), "Linear models and empirical Bayes methods". Wilson (1927), "Probable inference".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs
     >>> means = ds.meta.system_means(few, metric="judge")
     >>> means["mean"].values[:3].round(1)

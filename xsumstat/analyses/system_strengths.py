@@ -39,9 +39,7 @@ def rank_systems(
 
     Parameters
     ----------
-    {ds.preferences}
-    {rater.judges}
-    {judges}
+    {ds.preferences rater.judges judges}
 
     Returns
     -------
@@ -54,12 +52,9 @@ def rank_systems(
     Notes
     -----
     Null hypothesis: two systems have the same strength. Scope: these systems on new prompts; limits leave out one
-    prompt at a time. The model is Bradley and Terry's with ties: the odds of choosing strength λ₁ over λ₂ are
-    ``exp(λ₁ − λ₂)``. "people + JUDGE" corrects few human choices by many of a judge (prediction-powered). It needs the
-    prompts that people saw to be a random sample. Formulas: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
+    prompt at a time. The model is Bradley and Terry's with ties: the odds of choosing strength λ₁ over λ₂ are ``exp(λ₁
+    − λ₂)``. "people + JUDGE" corrects few human choices by many of a judge (prediction-powered). It needs the prompts
+    that people saw to be a random sample. Formulas: documentation, "How intervals and tests are computed". Sources:
     Bradley & Terry (1952). Davidson (1970). Angelopoulos, Duchi & Zrnic (2023), "PPI++".
 
     Examples

@@ -70,12 +70,10 @@ def compare_systems(
         Coordinate of systems, e.g. "system_type": count significant pairs for each pair of its groups.
     alpha : float, default 0.05
         Significance level, between 0 and 1; limits have confidence 1 − alpha.
-    {adjust.formula}
-    {within}
+    {adjust.formula within}
     n_resamples : int, default 9999
         For the methods that sample. "monte_carlo" lists all swaps if there are no more.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -90,16 +88,10 @@ def compare_systems(
     Null hypothesis: two systems have the same mean score. Scope: these systems on inputs like these. Choose "wilcoxon"
     for symmetric differences with heavy tails (it is liberal if they are skewed), "monte_carlo" for few inputs, "ppi"
     for few ratings. "t" is very conservative. "paired_t" is ``mean(d)/(sd(d)/√n)``. Formulas: documentation, "How
-    intervals and tests are computed"; sizes: "Calibration".
+    intervals and tests are computed"; sizes: "Calibration". Source: Rankel, Conroy, Slud & O'Leary (2011), "Ranking
+    Human and Machine Summarization Systems", §2, Tables 1 and 2.
 
-    References
-    ----------
-    Rankel, Conroy, Slud & O'Leary (2011), "Ranking Human and Machine Summarization Systems", §2, Tables 1 and 2.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.compare_systems(metric="human", system="extractor-1", other="extractor-2")
     >>> test[["difference", "ci_low", "ci_high"]].to_array().values.squeeze().round(2)
     array([ 6.56,  1.72, 11.4 ])

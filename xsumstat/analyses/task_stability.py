@@ -36,10 +36,7 @@ def rank_stability(
     stratify : {"language_pair", "domain", "level", "coefficient"}, optional
         Draw as many tasks of each label as there are, so each label stays in every draw. Default: draw from all
         tasks.
-    {confidence_level}
-    {n_resamples}
-    {rng}
-    {progress}
+    {confidence_level n_resamples rng progress}
 
     Returns
     -------
@@ -48,28 +45,15 @@ def rank_stability(
         equally good share a draw), ``average_score`` and ``rank`` over all tasks, and ``rank_low`` and ``rank_high``,
         the percentiles of the rank over the draws. A metric without an average has NaN, and rank 0.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If this is not a result of `rank_tasks`, the tasks have no coordinate `stratify`, or no label of it has two
-        tasks.
-
     Notes
     -----
     A draw weighs each task by its weight times how often it was drawn. Tasks of weight 0 are not drawn. The shares
     describe other tasks like these; they do not allow for the choice of systems and inputs within a task, which the
     tests of `rank_tasks` are about. Tasks on the same scores are not independent: stratify by ``coefficient`` or
     ``level``, or rank one task for each language pair, where that matters. With fewer than 6 tasks the shares take few
-    values.
+    values. Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", §8.
 
-    References
-    ----------
-    Efron & Tibshirani (1993), "An Introduction to the Bootstrap", §8.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> parts = {f"part {at}": ds.isel(input=slice(6 * at, 6 * at + 6)) for at in range(5)}
     >>> table = xsumstat.rank_tasks({name: {"ds": each, "gold": "human"} for name, each in parts.items()},
     ...                             n_resamples=99, rng=1)

@@ -49,25 +49,12 @@ def subset(
     Dataset
         What `rank_tasks` returns for these tasks alone with the same seed, significance level and number of swaps.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the result has no kept swaps, a label is unknown, or no task has all the labels.
-
-    Warns
-    -----
-    UserWarning
-        Which metrics are not in all of these tasks.
-
     Notes
     -----
     Nothing is drawn or correlated again. Without kept swaps, call `rank_tasks` with the chosen tasks and the same
     `rng`: the draws of a task depend on the seed and the task's name, so the numbers are the same.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> scores = {"ds": ds, "gold": "human"}
     >>> tasks = {"systems": scores, "outputs": {**scores, "level": "input"}}
     >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1, keep_samples=True)
@@ -100,25 +87,12 @@ def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
         (metric, `by`), ``difference`` and ``pvalue`` (metric, other_metric, `by`), and ``n_tasks`` (`by`). The metrics
         keep the order of the result.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the result has no kept swaps, or the tasks have no coordinate `by`.
-
-    Warns
-    -----
-    UserWarning
-        Which metrics are not in all tasks of a group.
-
     Notes
     -----
     The groups are tested separately, without a correction for their number. A rank that differs between two groups
     is no evidence that the groups differ.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> scores = {"ds": ds, "gold": "human"}
     >>> tasks = {"systems": scores, "outputs": {**scores, "level": "input"}}
     >>> table = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1, keep_samples=True)

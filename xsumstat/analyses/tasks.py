@@ -76,26 +76,15 @@ def rank_tasks(
         that are not in all tasks come last. The coordinates ``level``, ``coefficient``, ``gold``, ``language_pair`` and
         ``domain`` describe tasks; "all" if a task names none.
 
-    Warns
-    -----
-    UserWarning
-        For metrics that are not in all tasks, and undefined correlations that count as 0.
-
     Notes
     -----
     Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. A metric without a
     correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are
     made as by `rank`. The answer is computed at once. Lazy (Dask) scores are loaded task by task, so one task's scores
-    must fit into memory.
+    must fit into memory. Sources: Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al.
+    (2024).
 
-    References
-    ----------
-    Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al. (2024).
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
     >>> tasks = {"systems": {**outputs, "level": "system", "coefficient": "spa"}, "outputs": outputs}
     >>> xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).average_score.to_series().round(2).to_dict()
@@ -264,7 +253,7 @@ class _Tests:
     def _of_block(
         self, at: int, block: Block, n_resamples: int, seed: int, progress: bool | None
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
-        """One task's tests of some pairs: places of metrics, differences and their swaps, a few rows at a time."""
+        """One task's tests of some pairs: places of metrics, differences and their swaps, a few pairs at a time."""
         task = self.tasks[at].loaded()
         at_once = max(1, BYTES_AT_ONCE // (16 * n_resamples * task.n_pooled))
         few = list(block.cut(at_once))

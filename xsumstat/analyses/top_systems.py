@@ -50,17 +50,12 @@ def top_k_corr(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     k : int or list of int, optional
         Numbers of systems, at least 2. Default: from all of them down to 5. The smallest decides ``resample="auto"``.
     by : label, str or DataArray, optional
         Scores that choose the best systems: a label of `metric`, a variable or a DataArray. Default `gold`.
-    {metric}
-    {level}
-    {coefficient}
-    {positive}
-    {intervals}
+    {metric level coefficient positive intervals}
 
     Returns
     -------
@@ -71,16 +66,10 @@ def top_k_corr(
     Notes
     -----
     Each k is ``ds.meta.top_k(k).meta.ci()``: the best systems are taken as given. Among few systems of similar quality
-    correlations are low for lack of range alone. The jackknife needs 4 systems. Coverage: "Calibration".
-
-    References
-    ----------
+    correlations are low for lack of range alone. The jackknife needs 4 systems. Coverage: "Calibration". Source:
     Bhandari et al. (2020), §4.2, Figs. 3 and 8.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.top_k_corr("human", k=[12, 8], metric="judge").correlation.values.round(2)
     array([[0.93, 0.87]])
     """
@@ -169,6 +158,8 @@ def _within(gold: Any, ds: xr.Dataset, places: list[int]) -> Any:
 def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) -> xr.Dataset:
     """The k systems with the highest mean human score.
 
+    Source: Bhandari et al. (2020), §4.2 and Eq. 3.
+
     Parameters
     ----------
     {ds}
@@ -183,14 +174,7 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
     Dataset
         `ds` for these systems, the best first, e.g. for ``ds.meta.top_k(10).meta.corr()``. Lazy scores are computed.
 
-    References
-    ----------
-    Bhandari et al. (2020), §4.2 and Eq. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.top_k(3, by="human").system.values.tolist()
     ['extractor-5', 'abstractor-1', 'abstractor-6']
     """

@@ -40,9 +40,7 @@ def variance_components(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     rating : str or DataArray, optional
         Single ratings (system, input, `along`): their mean is then the human score, and raters have a variance.
     {along.raters}
@@ -66,16 +64,10 @@ def variance_components(
     Assumption: a score is the sum of a mean and uncorrelated effects of its system, input and cell (the output itself),
     and scores are missing at random; scores need not be normal. Estimates are Henderson's method I. Reliability is
     ``σ_s²/(σ_s² + σ_c²/m)`` for means over m inputs. With few systems check ``standard_error`` (jackknife) first.
-    Formulas: documentation, "How intervals and tests are computed".
+    Formulas: documentation, "How intervals and tests are computed". Sources: Henderson (1953). Searle, Casella &
+    McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
 
-    References
-    ----------
-    Henderson (1953). Searle, Casella & McCulloch (1992), chapter 5. Brennan (2001), "Generalizability Theory".
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.variance_components("human", metric="judge").share.values.round(2)
     array([[0.27, 0.1 , 0.63],
            [0.31, 0.1 , 0.59]])

@@ -34,14 +34,10 @@ def discriminative_agreement(
 
     Parameters
     ----------
-    {ds}
-    {gold}
-    {metric}
+    {ds gold metric}
     confidence_level : float, default 0.95
         Share of resamples in which the better system's mean must be higher; above 0.5, below 1.
-    {n_resamples}
-    {rng}
-    {progress}
+    {n_resamples rng progress}
 
     Returns
     -------
@@ -54,16 +50,10 @@ def discriminative_agreement(
     -----
     Scope: these systems on inputs like these. F1 of a verdict is ``2·agreed/(by gold + by metric)``; the mean weighs
     verdicts by their frequency in the human scores. It depends a little on which system of a pair comes first; the
-    accuracy does not. Systems with equal scores are undecided (in the authors' code the second is better).
-
-    References
-    ----------
+    accuracy does not. Systems with equal scores are undecided (in the authors' code the second is better). Sources:
     Bhandari et al. (2020), §4.3 and Fig. 4. Koehn (2004), on the paired bootstrap.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = ds.meta.discriminative_agreement("human", metric=["judge", "length"], rng=1)
     >>> found.f1.to_series().round(2).to_dict()
     {'judge': 0.72, 'length': 0.54}

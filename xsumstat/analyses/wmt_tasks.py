@@ -70,17 +70,11 @@ def wmt_tasks(
     -----
     "wmt24" and "wmt25": "spa" of systems and "acc_eq" of segments, by input, for each pair, with equal weights.
     "wmt23": pairwise accuracy of all pairs' systems, and three tasks for each pair. "wmt22": 201 tasks for three pairs.
-    Details, and differences from the toolkit: documentation, "How intervals and tests are computed".
-
-    References
-    ----------
-    Freitag et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025).
+    Details, and differences from the toolkit: documentation, "How intervals and tests are computed". Sources: Freitag
+    et al. (2022, 2023, 2024), "Results of the WMT22 [WMT23, WMT24] Metrics Shared Task". Lavie et al. (2025).
     github.com/google-research/mt-metrics-eval, ``tasks.py`` and ``meta_info.py``.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> tasks = xsumstat.wmt_tasks({"en-de": ds}, "wmt24", gold="human")
     >>> {name: (task["level"], task["coefficient"]) for name, task in tasks.items()}
     {'en-de sys spa': ('system', 'spa'), 'en-de seg acc_eq': ('input', 'acc_eq')}

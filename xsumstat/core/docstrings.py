@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# A line that stands for a shared entry; indented lines below it continue the entry.
-_PLACE = re.compile(r"^\{([\w.]+)\}$", re.MULTILINE)
+# A line that stands for shared entries or a section; indented lines below it continue the last entry.
+_PLACE = re.compile(r"^\{([\w.]+(?: [\w.]+)*)\}$", re.MULTILINE)
 # Modules in annotations, which readers know the types of without.
 _MODULE = re.compile(r"\b(?:xr|pd|np|npt|os|numpy|random)\.")
 
@@ -386,10 +386,21 @@ ENTRIES = {
         rng : None, int, SeedSequence or Generator, optional
             Source of the draws. Trial t depends only on the seed and t; everything compared sees the same trials.
     """,
-    # Sections
-    "errors.warned": """
-        UserWarning
-            For anything left out, constant scores, fewer than 5 correlated systems, and undefined results.
+}
+
+# Sections, or their beginnings, by name.
+SECTIONS = {
+    "demo": """
+        Examples
+        --------
+        >>> import xsumstat
+        >>> ds = xsumstat.load_dataset("demo")
+    """,
+    "axes": """
+        Returns
+        -------
+        Axes or array of Axes
+            An array if there are several panels.
     """,
 }
 
@@ -431,8 +442,9 @@ def whole(text: str | None) -> str | None:
     return None if text is None else _PLACE.sub(lambda place: _entries(place[1]), inspect.cleandoc(text))
 
 
-def _entries(name: str) -> str:
-    return "\n".join(inspect.cleandoc(ENTRIES[each]) for each in RUNS.get(name, name).split())
+def _entries(names: str) -> str:
+    each_name = (each for name in names.split() for each in RUNS.get(name, name).split())
+    return "\n".join(inspect.cleandoc(ENTRIES.get(each) or SECTIONS[each]) for each in each_name)
 
 
 def without(text: str | None, name: str) -> str | None:

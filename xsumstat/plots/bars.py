@@ -57,33 +57,22 @@ def bars(
     """Draw one number of each metric as a bar, with its interval as a whisker.
 
     For any result with one number per metric. A line shows the chance baseline of accuracies (`baseline` of `corr`).
+    Source: Bhandari et al. (2020), Figs. 2, 4 and 5.
 
     Parameters
     ----------
     {result}
     variable : str, optional
         Variable to draw; default "correlation", "f1", or the first.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the largest on top.
     hue : str, optional
         A further dim whose labels share a row; default the first. Each label of the others has a panel.
-    {highlight}
-    {picture}
+    {highlight picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Bhandari et al. (2020), Figs. 2, 4 and 5.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.corr("human").meta.plot.bars()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']

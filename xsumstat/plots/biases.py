@@ -60,17 +60,13 @@ def bias(
     ----------
     result : Dataset
         Result of `bias`.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the largest mean slope on top.
     hue : str, optional
         Dim, such as "covariate", whose labels share a panel in colours. Each label of the others has a panel.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
@@ -78,10 +74,7 @@ def bias(
     group. An interval without a limit extends to the edge. A note reports whether noise in the human scores is
     subtracted.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.bias("human", given=["length", "system_type"]).meta.plot.bias()
     >>> [axis.get_title() for axis in axes]
     ['length', 'system_type=extractive']

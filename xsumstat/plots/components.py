@@ -51,37 +51,24 @@ def pca(
 ) -> Any:
     """Draw `pca`: metrics as points in the plane of the first two principal components.
 
+    Source: Braun et al. (2022), Fig. 5.
+
     Parameters
     ----------
     {result}
     hue : str, optional
         Dim, or coordinate of metrics, shown by colour and marker. Default "kind", or "metric" if further dims give
         points.
-    {metric.few}
-    {order.given}
+    {metric.few order.given}
         Order of the legend and of colours. "value": the largest coordinate first.
     {picture.single}
 
     Returns
     -------
     Axes
-        Both axes have one scale; the signs of components have no meaning.
+        Both axes have one scale; the signs of components have no meaning. Needs adjustText (extra "plot").
 
-    Raises
-    ------
-    ValueError
-        If the result has no coordinates, or `hue` is neither a dim nor a coordinate of metrics.
-    ImportError
-        Without matplotlib and adjustText (extra "plot").
-
-    References
-    ----------
-    Braun et al. (2022), Fig. 5.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.pca().meta.plot.pca()
     >>> axes.get_xlabel()
     'component 1 (29% of the variance)'
@@ -196,8 +183,7 @@ def variance_components(
     ----------
     result : Dataset
         Result of `variance_components`.
-    {metric.drawn}
-    {order.given}
+    {metric.drawn order.given}
         "value": the largest share of systems on top. The gold comes first.
     {picture}
 
@@ -206,10 +192,7 @@ def variance_components(
     Axes or array of Axes
         An array if there are several panels. A whisker is the standard error of the systems' share.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ds.meta.variance_components("human", metric="judge").meta.plot.variance_components().get_xlabel()
     'share of the variance of a score'
     """

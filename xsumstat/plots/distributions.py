@@ -61,8 +61,7 @@ def distribution(
 
     Parameters
     ----------
-    {ds}
-    {metric.panels}
+    {ds metric.panels}
     by : str, optional
         Groups: a coordinate of `system` or `input`, such as a system's type, or a further dim, such as the language.
     {order}
@@ -70,24 +69,15 @@ def distribution(
         are drawn, with a note; a list draws all.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Histograms show shares of each group's outputs on common bins; a triangle marks the mean. Bins follow the grades, or
-    the rule of Freedman and Diaconis (8 to 40 bins). Scores are drawn as given, also where lower is better.
-
-    References
-    ----------
+    the rule of Freedman and Diaconis (8 to 40 bins). Scores are drawn as given, also where lower is better. Source:
     Peyrard (2019), Fig. 1.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.distribution(metric="human", by="system_type")
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['abstractive', 'extractive', 'mean']

@@ -53,29 +53,19 @@ def sample_inputs(
         As `sample_inputs` with a number of inputs returns it, also after `add_gold`.
     metric : label, optional
         Metric whose mean score over systems is the horizontal axis. Default: the first that is not human.
-    {figsize}
-    {title}
-    {ax}
+    {figsize title ax}
 
     Returns
     -------
     Axes
         One row per stratum.
 
-    Raises
-    ------
-    ValueError
-        If no inputs were drawn, or scores have a further dim.
-
     Notes
     -----
     A row's label has the number of drawn inputs and their probability. With human scores, colours also tell drawn
     inputs without ratings, and rated inputs that were not drawn. Heights within a row have no meaning.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> drawn = ds.meta.sample_inputs(12, metric="judge", strata="score", n_strata=3, rng=1)
     >>> axes = drawn.drop_sel(metric="human").drop_attrs().meta.plot.sample_inputs(metric="judge")
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]

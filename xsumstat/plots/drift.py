@@ -52,8 +52,7 @@ def drift(
     ----------
     result : Dataset
         From ``ds.meta.drift``.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         It orders the systems of a panel.
     {picture}
 

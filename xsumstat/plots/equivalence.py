@@ -53,6 +53,8 @@ def sensitivity(
 ) -> Any:
     """Draw `margin_sensitivity`: the share of comparisons found equivalent as the margin grows.
 
+    Source: Braun et al. (2022), Fig. 4.
+
     Parameters
     ----------
     {result}
@@ -64,19 +66,9 @@ def sensitivity(
         Order of the metrics, or else of the labels of `hue`. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Braun et al. (2022), Fig. 4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> shares = ds.meta.margin_sensitivity("human", other="judge", level="input", n_resamples=99, rng=1)
     >>> axes = shares.meta.plot.sensitivity()
     >>> axes.get_xlabel().splitlines()[0]
@@ -170,22 +162,11 @@ def shifts(
     Axes or array of Axes
         An array if further dims give several panels.
 
-    Raises
-    ------
-    ValueError
-        If one of the results has no shifts, or they share no label.
-    ImportError
-        Without matplotlib, or with `other` without adjustText (extra "plot").
-
     Notes
     -----
     For one result each label is a row: a large point is the mean shift, small points are pairs that the base resolves.
     Left of 0 the leading metric loses some of its lead. For two results, points on the diagonal shift alike; near the
-    horizontal line the second change undoes the first.
-
-    References
-    ----------
-    Braun et al. (2022), Fig. 6.
+    horizontal line the second change undoes the first. Source: Braun et al. (2022), Fig. 6.
 
     Examples
     --------

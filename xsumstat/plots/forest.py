@@ -92,10 +92,7 @@ def forest(
         Result of `human_ceiling` with the same coefficient and level: a band shows the raters' own interval.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
@@ -103,17 +100,11 @@ def forest(
     ``hue="level"``. Human scores have a darker row. Metrics without an estimate are named in a note. A line shows the
     chance baseline of accuracies. A stroke marks the estimate less its bias where the jackknife's bias exceeds a
     quarter of the standard error. The quantiles of a confidence distribution are the limits of intervals of all levels
-    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985).
-
-    References
-    ----------
-    Xie & Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
+    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985). Sources: Xie &
+    Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
     distributions". Deutsch et al. (2021), Fig. 4.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.ci("human").meta.plot.forest()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']

@@ -67,8 +67,7 @@ def matrix(
 
     Parameters
     ----------
-    {result}
-    {metric.few}
+    {result metric.few}
     order : {"clustered", "value", "name", "given"} or list of labels, default "clustered"
         Similar metrics beside each other, by mean correlation with the others, by name, as given, or only these labels.
     triangle : bool, default True
@@ -85,17 +84,10 @@ def matrix(
     Notes
     -----
     "clustered" is the leaf order of a hierarchical clustering of 1 − correlation by average linkage, with neighbours as
-    close as possible; an undefined correlation counts as 0.
+    close as possible; an undefined correlation counts as 0. Sources: Peyrard (2019), Table 1. Bar-Joseph et al. (2001),
+    "Fast optimal leaf ordering for hierarchical clustering", Bioinformatics 17.
 
-    References
-    ----------
-    Peyrard (2019), Table 1. Bar-Joseph et al. (2001), "Fast optimal leaf ordering for hierarchical clustering",
-    Bioinformatics 17.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.metric_corr(level="input").meta.plot.matrix()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['rouge', 'bertscore', 'human', 'judge', 'perplexity', 'length']
@@ -261,8 +253,7 @@ def scatter_matrix(
     coefficient : str, default "kendall"
         Coefficient at input level: "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c" or
         "pairwise_accuracy".
-    {figsize}
-    {title}
+    {figsize title}
 
     Returns
     -------
@@ -271,16 +262,10 @@ def scatter_matrix(
 
     Notes
     -----
-    Scores are drawn as given, also where lower is better; the correlations negate those.
+    Scores are drawn as given, also where lower is better; the correlations negate those. Source: Peyrard (2019), Fig.
+    4.
 
-    References
-    ----------
-    Peyrard (2019), Fig. 4.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.scatter_matrix(metric=["human", "judge", "rouge"])
     >>> [each.get_ylabel() for each in axes[:, 0]]
     ['human', 'judge', 'rouge']

@@ -93,24 +93,15 @@ def disagreement(
         metrics; for more, one for each metric, with its least and most similar metrics highlighted.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     The dashed line, one half, is the expectation for independent metrics. Larger marks have more pairs; hollow marks
-    have fewer than 20, or a single input, and no interval. Bands of bins with few inputs are too narrow.
-
-    References
-    ----------
+    have fewer than 20, or a single input, and no interval. Bands of bins with few inputs are too narrow. Source:
     Peyrard (2019), Fig. 2.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> shares = ds.meta.disagreement(metric=["human", "judge", "rouge"], n_resamples=99, rng=1)
     >>> [each.get_title() for each in shares.meta.plot.disagreement()]
     ['rouge and judge', 'rouge and human', 'judge and human']
@@ -281,8 +272,7 @@ def improvement(
 
     Parameters
     ----------
-    {result}
-    {picture.single}
+    {result picture.single}
 
     Returns
     -------
@@ -292,16 +282,9 @@ def improvement(
     Notes
     -----
     Larger marks have more outputs; hollow marks have fewer than 20, or a single input, and no interval. Bands of bins
-    with few inputs are too narrow.
+    with few inputs are too narrow. Source: Peyrard (2019), Fig. 3.
 
-    References
-    ----------
-    Peyrard (2019), Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> ratios = ds.meta.improvement_consistency(metric=["judge", "rouge"], n_resamples=99, rng=1)
     >>> ratios.meta.plot.improvement().get_xlabel()
     'normalised mean score of the output'
@@ -370,10 +353,7 @@ def range_drop(
     Axes
         A pair whose interval lies right of its grey bar disagrees more than the range explains.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> drop = ds.meta.range_drop(metric=["human", "judge", "rouge"], top=4, n_resamples=99, rng=1)
     >>> [label.get_text() for label in drop.meta.plot.range_drop().get_yticklabels()]
     ['rouge and judge', 'rouge and human', 'judge and human']

@@ -63,10 +63,7 @@ def plan(
         "value": by mean value, the largest first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----

@@ -56,8 +56,7 @@ def raters(
     ----------
     result : Dataset
         Result of one of these.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------
@@ -129,8 +128,7 @@ def strengths(
     ----------
     result : Dataset
         Result of ``ds.meta.rank_systems``.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------

@@ -60,7 +60,7 @@ def pvalues(
     """Draw the p-values of all pairs as a matrix; a frame marks significant ones.
 
     For results of `compare_metrics`, `compare_groups`, `perm_test`, `boot_test`, `corr_test`, `equivalence` and
-    `compare_systems`; frames need p-values corrected by `adjust`.
+    `compare_systems`; frames need p-values corrected by `adjust`. Source: Deutsch et al. (2021), Figs. 5 and 6.
 
     Parameters
     ----------
@@ -70,24 +70,13 @@ def pvalues(
         where ``pvalue_adjusted <= alpha``.
     annotate : bool, optional
         Write the p-values into the cells; default for at most 14 columns.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         Order of rows, and of columns with the same labels. "value": the largest mean difference first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Deutsch et al. (2021), Figs. 5 and 6.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> [label.get_text() for label in test.meta.plot.pvalues().get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']

@@ -67,30 +67,19 @@ def clusters(
     tests : Dataset, optional
         Result of `compare_metrics` for the same metrics: a bar joins metrics without significant differences. Bars may
         overlap. Default: a bar joins a cluster.
-    {metric.drawn}
-    {order}
+    {metric.drawn order}
         "value": the best on top.
-    {highlight}
-    {picture}
+    {highlight picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Neighbours in two clusters need not differ significantly: a metric starts a new cluster if one member of the cluster
     above beats it. `tests` shows each pair. A line shows the chance baseline of accuracies (`baseline` of `corr`).
+    Source: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
 
-    References
-    ----------
-    Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, Fig. 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.rank("human", n_resamples=99, rng=1).meta.plot.clusters()
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
@@ -230,6 +219,8 @@ def tasks(
 ) -> Any:
     """Draw `rank_tasks` as WMT's table: cluster and correlation by metric and task, best in bold.
 
+    Source: Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
+
     Parameters
     ----------
     {drawn}
@@ -241,14 +232,7 @@ def tasks(
     Axes
         The axes with the table.
 
-    References
-    ----------
-    Freitag et al. (2024), "Results of the WMT24 Metrics Shared Task", Table 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall")}
     >>> axes = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).meta.plot.tasks()
     >>> [text.get_text() for text in axes.texts[:6]]

@@ -61,31 +61,20 @@ def heatmap(
 
     Parameters
     ----------
-    {ds}
-    {metric.panels}
-    {order}
+    {ds metric.panels order}
         Order of systems and inputs in all panels; a list selects systems. "value": the best by the first panel's metric
         left and on top.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Bright is better, also where lower scores are. A missing score is a cross. Rows of one colour are inputs on which
-    all systems score alike: tests should pair systems by input (see `input_effect`).
+    all systems score alike: tests should pair systems by input (see `input_effect`). Source: Rankel et al. (2011),
+    Figs. 2 to 5.
 
-    References
-    ----------
-    Rankel et al. (2011), Figs. 2 to 5.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.plot.heatmap(metric="human")
     >>> axes.get_xlabel()
     '12 systems, the best left'
@@ -216,23 +205,14 @@ def input_effect(
         Order of inputs in each panel. "value": the highest mean rank on top.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
     Notes
     -----
     Intervals are cut at 1 and at the number of scores. Hollow points do not differ significantly from the marked input.
+    Source: Rankel et al. (2011), Fig. 1.
 
-    References
-    ----------
-    Rankel et al. (2011), Fig. 1.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.input_effect(metric="human").meta.plot.input_effect()
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['the input marked', 'differs from it', 'may not differ']

@@ -54,6 +54,8 @@ def coverage(
 ) -> Any:
     """Draw `coverage` with the simulation's 95 % limits, beside the nominal level.
 
+    Source: Deutsch et al. (2021), Table 1.
+
     Parameters
     ----------
     {result}
@@ -66,14 +68,7 @@ def coverage(
         Order of panels of metrics. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
-
-    References
-    ----------
-    Deutsch et al. (2021), Table 1.
+    {axes}
 
     Examples
     --------
@@ -108,7 +103,8 @@ def power(
 ) -> Any:
     """Draw `power`: how often tests find a difference, with the simulation's 95 % limits.
 
-    With ``null=True`` the shares are false positives, beside the significance level.
+    With ``null=True`` the shares are false positives, beside the significance level. Source: Deutsch et al. (2021),
+    Fig. 3.
 
     Parameters
     ----------
@@ -122,19 +118,9 @@ def power(
         Order of panels of metrics. "value": the largest mean share first.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Deutsch et al. (2021), Fig. 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = xsumstat.power(ds, "human", metric="judge", n_trials=10, n_resamples=19, rng=1)
     >>> axes = found.meta.plot.power()
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]

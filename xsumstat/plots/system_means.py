@@ -53,18 +53,14 @@ def system_means(
         Result of ``ds.meta.system_means``.
     system : label or list of labels, optional
         Systems to draw; default all, or the first 20 in order, with a note.
-    {order}
-    {picture}
+    {order picture}
 
     Returns
     -------
     Axes or array of Axes
         An array if further dims give several panels.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))
     >>> axes = ds.meta.system_means(few, metric="judge").meta.plot.system_means()
     >>> axes.get_xlabel()

@@ -52,6 +52,8 @@ def top_k(
 ) -> Any:
     """Draw `top_k_corr`: correlations among the k best systems as k shrinks, one panel per metric.
 
+    Source: Bhandari et al. (2020), Figs. 3 and 8.
+
     Parameters
     ----------
     {drawn}
@@ -61,19 +63,9 @@ def top_k(
         the others has a panel.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Bhandari et al. (2020), Figs. 3 and 8.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.top_k_corr("human", metric=["judge", "rouge"]).meta.plot.top_k()
     >>> [each.get_title() for each in axes]
     ['judge', 'rouge']
@@ -174,10 +166,7 @@ def confusion(
     Axes or array of Axes
         An array if there are several panels. Darker cells have a larger share of their row.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> verdicts = ds.meta.discriminative_agreement("human", metric=["judge", "rouge"], n_resamples=99, rng=1)
     >>> axes = verdicts.meta.plot.confusion()
     >>> [each.get_title() for each in axes]
@@ -265,25 +254,17 @@ def close_corr(
 ) -> Any:
     """Draw `close_corr`: each metric's correlation against the gap of the systems it orders, with intervals.
 
+    Source: Deutsch, Dror & Roth (2022), Figs. 5 and 6.
+
     Parameters
     ----------
     {drawn}
         "value": the best left in each group.
     {picture}
 
-    Returns
-    -------
-    Axes or array of Axes
-        An array if there are several panels.
+    {axes}
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2022), Figs. 5 and 6.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> axes = ds.meta.close_corr("human", metric=["judge", "rouge"], n_resamples=99, rng=1).meta.plot.close_corr()
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['rouge', 'judge']

@@ -66,12 +66,10 @@ def coverage(
     ----------
     {ds}
         Without further dims.
-    {gold}
-    {metric}
+    {gold metric}
     other : label, list of labels or bool DataArray, optional
         Use intervals for the difference between `metric` and each of these metrics.
-    {level.list}
-    {coefficient.list}
+    {level.list coefficient.list}
     intervals : mapping, optional
         Intervals by name, each with keywords `method`, `interval` and `resample` of `ci`; defaults "bootstrap",
         "percentile" and "both". Default "jackknife", "fisher" (if available), "system", "input" and "both"
@@ -84,8 +82,7 @@ def coverage(
         Needs "population".
     {n_inputs.design}
         Needs "population".
-    {n_trials}
-    {n_resamples.trials}
+    {n_trials n_resamples.trials}
     confidence_level : float, default 0.95
         Nominal coverage.
     {trials}
@@ -104,11 +101,7 @@ def coverage(
     -----
     With "halves" the target is itself uncertain, so even a correct interval undercovers; "population" measures what a
     confidence interval promises. A relative width of 1 is that of normal estimates; with few systems, or correlations
-    near 1, correct intervals are wider.
-
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5.1 and Table 1.
+    near 1, correct intervals are wider. Source: Deutsch, Dror & Roth (2021), §5.1 and Table 1.
 
     Examples
     --------

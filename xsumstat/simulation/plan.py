@@ -122,8 +122,7 @@ def plan(
     {confidence_level}
     n_trials, n_resamples : int, default 200 and 999
         Simulated trials of each design, and resamples of each test.
-    {rng}
-    {progress}
+    {rng progress}
 
     Returns
     -------
@@ -133,10 +132,7 @@ def plan(
         for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
         alone.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
     >>> found.least_inputs.squeeze().values.tolist()
     [nan, 104.0, 14.0]

@@ -68,16 +68,14 @@ def power(
     ----------
     {ds}
         Without further dims.
-    {gold}
-    {metric}
+    {gold metric}
         Each is compared with its own copies.
     other : label, list of labels or bool DataArray, optional
         Compare `metric` with each of these instead, on new scores in each trial. The tests are one-sided: `metric`
         should be the better one.
     noise : float or list of float, default (.25, .5, 1, 2)
         SD of the copy's additional normal noise, in SDs of the metric's scores; above 0. A list gives a dim.
-    {level.list}
-    {coefficient.list}
+    {level.list coefficient.list}
     tests : mapping, optional
         Tests by name, each with ``test``, "perm_test", "boot_test" or "corr_test", and its keywords `resample`,
         `crossed` or `method`. Default "perm_test", "boot_test" and "williams".
@@ -91,9 +89,7 @@ def power(
         Needs `redraw` or `other`.
     alpha : float, default 0.05
         Significance level, between 0 and 1.
-    {n_trials}
-    {n_resamples.trials}
-    {trials}
+    {n_trials n_resamples.trials trials}
 
     Returns
     -------
@@ -105,16 +101,10 @@ def power(
     Notes
     -----
     A noisy copy agrees less with the human scores on average. Deutsch et al. degrade ROUGE by removing tokens instead.
-    With `null` the copies are exchangeable cell by cell, as ``perm_test`` assumes.
+    With `null` the copies are exchangeable cell by cell, as ``perm_test`` assumes. Source: Deutsch, Dror & Roth (2021),
+    §5.2 and Figure 3.
 
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5.2 and Figure 3.
-
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> settings = {"level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
     >>> found = xsumstat.power(ds, "human", metric="judge", noise=2.0, **settings)
     >>> found.power.squeeze().to_series().to_dict()

@@ -92,23 +92,14 @@ def simulate(
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
 
-    Warns
-    -----
-    UserWarning
-        With `like`, names metrics whose new scores differ from the given ones: the mean Pearson's r lies outside their
-        jackknife interval, or its standard error is half or twice theirs.
-
     Notes
     -----
     ``score = system effect + input effect + cell effect``. With g the human score's effect (variance 1) a metric's is
     ``ρ·g + √(1 − ρ²)·(√c·h + √(1 − c)·e)``: ρ its `agreement`, c `shared`, h common to all metrics, e its own. For
     normal effects with SDs σ (human) and τ (metric), the true r at input level is ``(ρ_s·σ_s·τ_s + ρ_c·σ_c·τ_c) /
     √((σ_s² + σ_c²)(τ_s² + τ_c²))``; at system level the cells' variances are divided by `n_inputs`. `system_df`,
-    `outlying` and `ability_sd` multiply the system effects of human score and metrics alike.
-
-    References
-    ----------
-    Deutsch, Dror & Roth (2021), §5. Kotz & Nadarajah (2004), "Multivariate t Distributions and Their Applications".
+    `outlying` and `ability_sd` multiply the system effects of human score and metrics alike. Sources: Deutsch, Dror &
+    Roth (2021), §5. Kotz & Nadarajah (2004), "Multivariate t Distributions and Their Applications".
 
     Examples
     --------
