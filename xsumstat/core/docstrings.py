@@ -48,7 +48,8 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of systems or inputs to draw and leave out together, e.g. "document"; or one of each.
+            Coordinate of systems or inputs that belong together, e.g. "document", and are left out, drawn or swapped
+            together; or one of each.
     """,
     "given": """
         given : str, DataArray or list of these, optional
