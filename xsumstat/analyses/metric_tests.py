@@ -96,8 +96,8 @@ def perm_test(
     systems; with ``resample="system"`` systems like these. The test is often significant for two metrics that are
     equally good in general but favour different systems. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥
     δ})/(k + 1)`` for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes:
-    "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young
-    (1993).
+    "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023).
+    Westfall & Young (1993).
 
     {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
