@@ -387,7 +387,6 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
 
 
 def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
-    """Values with one chunk for each metric, if lazy."""
     if not facts.is_lazy(values):
         return values
     sizes = {"metric": 1, "system": -1, "input": -1}

@@ -106,7 +106,6 @@ class RatedCells:
         return np.asarray(self._sparse.T @ (self.size / (self.size - 1)))
 
     def all_apart(self, place: FloatArray) -> float:
-        """`apart` of all cells together."""
         if self._coincidences is not None:
             return float((self._coincidences * (place[:, None] - place) ** 2).sum())
         sums = self._sparse @ place

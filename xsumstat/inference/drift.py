@@ -146,7 +146,6 @@ class Shifts:
         return 0.0 if error == 0 else two_sided_by_t(value, error, df)
 
     def overall(self, level: float) -> dict[str, FloatArray]:
-        """The mean of the systems' shifts."""
         there = np.flatnonzero(self.n > 0)
         weights = np.zeros(len(self.n))
         weights[there] = 1 / max(len(there), 1)

@@ -31,8 +31,6 @@ Limits = tuple[Limit, Limit]
 
 @dataclass(frozen=True)
 class Estimated:
-    """An estimate with its uncertainty."""
-
     estimate: float
     bias: float  # the estimate less the centre of its intervals
     standard_error: float

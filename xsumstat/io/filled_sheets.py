@@ -53,7 +53,6 @@ def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
 
 
 def _keys(names: list[str], file: str) -> dict[str, str]:
-    """The columns of system and input."""
     keys: dict[str, str] = {}
     for dim in facts.CELLS:
         column = usual.recognised(names, dim)
@@ -64,7 +63,6 @@ def _keys(names: list[str], file: str) -> dict[str, str]:
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """The rows, labels as texts."""
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
         return _of_workbook(path)

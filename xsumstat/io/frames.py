@@ -47,10 +47,9 @@ def to_scores(
         Pandas, polars, pyarrow, or any frame with ``to_pandas()``; the method ``df.meta.to_scores(...)`` needs pandas.
         Tidy, one row per score, or with ``wide=True`` one row per output and one column per metric. It is not changed.
     metric : str or list of str, optional
-        Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default all other numeric
-        ones.
+        Tidy: column that names the metric, default "metric". Wide: metrics' columns, default all other numeric ones.
     system, input : str, default "system", "input"
-        Columns of system and input. Without a column of systems all rows belong to one system, "system".
+        Columns of system and input. Without a column of systems all rows belong to one, "system".
     value : str, default "score"
         Tidy: the column of scores.
     wide : bool, default False
@@ -63,20 +62,17 @@ def to_scores(
     rater : str, optional
         Column that names the rater, with one row per rating. Default: each of `ratings` is one rater.
     run : str, optional
-        Column that names the run of a judge; it becomes the further dim ``run``. A row of a tidy frame without a run
-        holds in every run, such as a human score. Ratings that are the same in every run have no dim `run`.
+        Column that names the run of a judge, the further dim ``run``. A row without a run counts for every run.
     aggregate : str or callable, optional
         How several scores of one cell are combined, as in pandas: "mean", "median", "first" ... Default: an error.
     gold : str, optional
-        Metric, or "rating", to compare with by default, ``ds.attrs["gold"]``. Default: with `ratings` "human", else
-        none.
+        Metric, or "rating", to compare with by default, ``ds.attrs["gold"]``. Default with `ratings`: "human".
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, such as an error rate: ``higher_is_better(metric)`` is False for them, and
         they are negated before any analysis. A message suggests undeclared ones by their negative correlation.
     kind : mapping, optional
-        Metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate ``kind(metric)``,
-        default "automatic", "human" for the gold. Kinds "human" and "covariate" are analysed only if `metric=` names
-        them.
+        Coordinate ``kind(metric)``, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``; default "automatic". Kinds
+        "human" and "covariate" are analysed only if `metric=` names them.
     labels : list of str, optional
         Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; see ``ds.attrs["labels"]``.
 
@@ -90,13 +86,12 @@ def to_scores(
     Raises
     ------
     ValueError, TypeError
-        For unknown or repeated columns, missing labels, labels that are text only in part, scores that are not finite
-        numbers, repeated cells, and unknown metrics in `gold`, `lower_is_better` or `kind`.
+        For unknown columns or metrics, missing or mixed labels, scores that are not finite numbers, or repeated cells.
 
     Warns
     -----
     UserWarning
-        Names columns that are left out, labels with blanks around them (removed), and labels that look alike.
+        Names columns left out, labels with blanks around them (removed), and labels that look alike.
 
     Examples
     --------

@@ -29,12 +29,10 @@ class TaskScores:
 
     @property
     def segments(self) -> dict[str, xr.Dataset]:
-        """Those of segments."""
         return self.by_granularity[_SEGMENTS]
 
 
 def is_test_set(path: Path) -> bool:
-    """Whether it is the folder of a test set."""
     return (path / "metric-scores").is_dir() and (path / "human-scores").is_dir()
 
 
@@ -68,11 +66,7 @@ def read(
     beside: Collection[str] = (),
     lower_is_better: Sequence[str] = (),
 ) -> TaskScores:
-    """Scores of language pairs: of segments, and of the granularities in `beside` that have human scores.
-
-    `metric_files` are `.score` files of further metrics, or folders of them; `lower_is_better` names metrics by label
-    or base name.
-    """
+    """Scores of language pairs: of segments, and of the granularities in `beside` that have human scores."""
     found = {_SEGMENTS: mtme.read_mtme(root.parent, root.name, list(pairs))}
     for granularity in beside:
         there = [pair for pair in pairs if _has(root, pair, granularity)]
@@ -107,7 +101,6 @@ def _has(root: Path, pair: str, granularity: str) -> bool:
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
-    """The `.score` files, those of a folder in order."""
     for each in paths:
         path = validate.path("each item of metric_files", each)
         if not path.exists():
@@ -124,7 +117,6 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
 
 
 def _placed(files: Iterable[Path], data: Mapping[str, xr.Dataset]) -> list[tuple[Path, str, str]]:
-    """The language pair and the granularity of each file."""
     found: dict[tuple[str, str, str], Path] = {}
     for file in files:
         granularity = score_files.named(file)[1] or _SEGMENTS

@@ -71,7 +71,6 @@ def with_dask(
 def _of_label(
     job: Job[Any], plan: _Plan, source: Source, beside: list[Any], used: Any, keep_samples: bool
 ) -> list[Any]:
-    """The task of each group of targets."""
     dask = extras.optional("dask", "dask")
     found = []
     for at, places in plan.groups:
