@@ -72,6 +72,7 @@ myst_heading_anchors = 4
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "pictures",
+    "thumbnail_size": (640, 440),
     "backreferences_dir": "pictures/backreferences",
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
