@@ -84,7 +84,6 @@ sphinx_gallery_conf = {
     "min_reported_time": 5,
     "abort_on_example_error": True,
     "remove_config_comments": True,
-    "thumbnail_size": (480, 340),
 }
 
 html_theme = "pydata_sphinx_theme"
