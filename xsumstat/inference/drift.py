@@ -1,4 +1,5 @@
 """What changed between two scorings of the same outputs: verdicts, scores, means of systems; plain arrays."""
+
 # Prompts are random, systems are not. Means of systems are estimates with a covariance matrix by prompts, so every
 # shift, of one system, of all, or of one more than the others, is a contrast of these means.
 

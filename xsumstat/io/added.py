@@ -172,7 +172,7 @@ def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
     if added_files.is_scores(path):
         return added_files.rows_of(ds, path)[0], path
     if suffix == ".jsonl":
-        return rows.prepared(recognised.records(path), None), None
+        return rows.prepared(recognised.File(path).records, None), None
     with stores.reading(path):
         return frames.table(path, [])[0], None if suffix == ".parquet" else path
 

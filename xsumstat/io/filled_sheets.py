@@ -67,7 +67,7 @@ def _table(path: Path) -> pd.DataFrame:
     if suffix == ".xlsx":
         return _of_workbook(path)
     if suffix == ".jsonl":
-        return rows.prepared(recognised.records(path), None)
+        return rows.prepared(recognised.File(path).records, None)
     with stores.reading(path):
         names = usual.header(path)
         labels = [usual.recognised(names, field) for field in (*facts.CELLS, "rater")]

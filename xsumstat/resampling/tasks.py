@@ -1,4 +1,5 @@
 """A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold."""
+
 # Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs
 # them, so they are never in memory together.
 
