@@ -383,3 +383,13 @@ def test_systems_that_are_left_out_are_named(wmt24):
     said = dict(xsumstat.shared_task(wmt24[0], n_resamples=9).data)
     assert said["en-de"].startswith("5 systems, 12 segments") and said["en-de"].endswith("; left out: MSLC and refB")
     assert said["ja-zh"].endswith("; left out: MSLC and refA")
+
+
+def test_a_metric_without_an_average_has_no_place_in_the_table(wmt24):
+    root, *_ = wmt24
+    for file in (root / "metric-scores" / "ja-zh").glob("XCOMET*"):
+        file.unlink()
+    with pytest.warns(UserWarning, match="not in all tasks, and without an average: 'XCOMET'"):
+        shown = xsumstat.shared_task(root, n_resamples=9).ranking().set_index("metric")
+    assert shown.loc["XCOMET", ["average score over tasks", "rank", "cluster"]].tolist() == ["–"] * 3
+    assert shown.loc["XCOMET", "ja-zh seg acc_eq"] == "–" and shown.loc["XCOMET", "en-de seg acc_eq"] != "–"
