@@ -263,7 +263,7 @@ def test_the_demo_does_not_contradict_itself(demo):
         ({"alternative": "larger"}, "did you mean 'greater'"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
         ({"within": "language"}, "dim in within"),
-        ({"metric": "judge", "other": "judge"}, "a test needs two metrics"),
+        ({"metric": "judge", "other": "judge"}, "two metrics are needed to compare"),
     ],
 )
 def test_what_is_refused(demo, asked, message):

@@ -57,7 +57,7 @@ def test_pairs_are_those_of_a_plain_loop_whatever_the_order_of_the_metrics(ds, m
 
 
 def test_one_metric_is_no_pair(ds):
-    with pytest.raises(ValueError, match="a test needs two metrics: metric and other name only one"):
+    with pytest.raises(ValueError, match="two metrics are needed to compare"):
         prepared(ds, "a")
     with pytest.raises(ValueError, match="name only one"):
         prepared(ds, "a", "a")
@@ -75,7 +75,7 @@ def test_cells_that_one_of_a_pair_lacks_are_counted(ds):
             warnings.simplefilter("always")
             prepared(ds, ["a", "b", "c"], missing=missing, level=level)
         said = [str(each.message) for each in caught if "one metric of a pair" in str(each.message)]
-        assert said == [f"cells left out, as only one metric of a pair has a score there: {each}" for each in texts]
+        assert said == [f"outputs left out, as only one metric of a pair has a score there: {each}" for each in texts]
 
 
 @pytest.mark.parametrize("metric, other", CHOICES)

@@ -74,7 +74,7 @@ def test_every_question_is_asked_and_answered(page):
 
 def test_the_judges_are_those_that_are_no_people_and_describe_nothing(page):
     assert page.results["compare_metrics"]["metric"].values.tolist() == ["good", "bad"]
-    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["looked at for bias"] == "length"
+    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["covariates tested for bias"] == "length"
 
 
 def test_numbers_are_those_of_plain_python(ds, page):
@@ -94,7 +94,7 @@ def test_numbers_are_those_of_plain_python(ds, page):
     means = page.results["system_means"]["human_mean"].to_series()
     assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
     best = means.idxmax()
-    assert f"is {best} with" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(page.sections[6].said)
+    assert f"{best} has the highest" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(page.sections[6].said)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -275,9 +275,9 @@ def test_bias_by_its_limits_or_by_its_tests(ds):
 def test_cells_that_are_left_out_are_told_once():
     frame = outputs()
     frame.loc[[3, 50], "good"] = np.nan
-    with pytest.warns(UserWarning, match="cells left out") as caught:
+    with pytest.warns(UserWarning, match="outputs left out") as caught:
         page = scores(frame).meta.report(kind="judge")
-    told = [str(each.message) for each in caught if "cells left out" in str(each.message)]
+    told = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
     assert len(told) == 1 and "good (2 of 135)" in told[0] and told[0] in page.notes
 
 

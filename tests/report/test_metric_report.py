@@ -259,7 +259,7 @@ def test_a_source_stands_in_the_code(demo):
 
 def test_as_text_and_saved(tmp_path, made, written):
     assert repr(made) == str(made) == made.text()
-    assert "judge has the highest correlation with human and beats bleu and length" in " ".join(str(made).split())
+    assert "judge has the highest correlation with the human scores and beats bleu and length" in " ".join(str(made).split())
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == written
 
@@ -426,13 +426,13 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
     frame = demo.score.to_series().unstack("metric").reset_index().rename(columns={"human": "people"})
     frame.to_csv(tmp_path / "a.csv", index=False)
     status, _, err = run(capsys, tmp_path / "a.csv")
-    assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
+    assert status == 2 and "no human scores found" in err and "'judge'" in err
 
 
 def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("system,input, people ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
     for more, message in (
-        ([], "or --gold-file a table of them; columns: 'people', 'judge'"),
+        ([], "or --gold-file FILE; columns: 'people', 'judge'"),
         (["--gold", "peple"], "unknown gold 'peple'; did you mean 'people'? columns: 'people', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
         (["--gold", "people"], "line 2: 6 fields, but the header has 4"),

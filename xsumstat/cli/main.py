@@ -93,7 +93,9 @@ def parser() -> argparse.ArgumentParser:
     levels = one_of("level", ("auto", *validate.LEVELS))
     add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
     coefficients = one_of("coefficient", table.COEFFICIENTS)
-    add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    add(
+        "--coefficient", **coefficients, help="default: pearson; kendall if --level is not given and the level is input"
+    )
     add(
         "--positive",
         nargs="+",
@@ -126,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
         default=0,
         help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
     )
-    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and two pictures")
+    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and figures")
     add(
         "--judge",
         action="store_true",
@@ -455,7 +457,7 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
 def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
     named = validate.listing(labels, 30)
     return ValueError(
-        "--gold must name the human scores, --raters the columns of several people's, or --gold-file a table of them; "
+        "no human scores found: name them by --gold COLUMN, --raters COLUMN COLUMN ..., or --gold-file FILE; "
         f"{what}: {named}"
     )
 

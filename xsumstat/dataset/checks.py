@@ -68,8 +68,8 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
 FELL_BACK = {
     "bca": "percentile interval instead of BCa, for",
     "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
-    "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
-    "jackknife": "no scores vary without one system or input: another interval is used instead (see `ci`), for",
+    "studentized": "no scores vary without one system: the jackknife interval is returned instead, for",
+    "jackknife": "no scores vary without one system or input: a bootstrap or Fisher interval is returned instead, for",
 }
 
 
@@ -269,10 +269,10 @@ def report_gaps(found: Gaps) -> None:
     """Report metrics without whole systems or inputs, and the number of other cells left out."""
     labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
-        what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
+        what = f"metrics compared on fewer {dim}s, as they have no scores on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
     if found.cells is not None:
-        report_cells(found, "cells left out, as only one of metric and gold has a score there")
+        report_cells(found, "outputs left out, as the score of the metric or of the humans is missing")
 
 
 def report_cells(found: Gaps, what: str) -> None:
@@ -291,7 +291,7 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
     for a, b in pairs:
         names.append(f"{labels[a]} and {labels[b]}")
         counts.append(int(np.bitwise_count(there[a] ^ there[b]).sum(dtype=np.int64)))
-    what = "cells left out, as only one metric of a pair has a score there"
+    what = "outputs left out, as only one metric of a pair has a score there"
     _warn_of_counts(what, names, counts, found.n_cells, "pairs", "cells_left_out")
 
 

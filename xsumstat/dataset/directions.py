@@ -114,8 +114,8 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     labels = score["metric"].values[places].tolist()
     texts = [f"{label!r} ({found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
     validate.warn(
-        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the gold "
-        f"{name!r}: where lower is better, declare it by "
+        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the human "
+        f"scores {name!r} (correlation in brackets). If lower is better, run ds = "
         f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
         "direction",
     )

@@ -334,6 +334,16 @@ def name(label: Hashable) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half + 1 :]}"
 
 
+# Labels of human scores that need no name in a sentence.
+_HUMAN = frozenset({"human", "humans", "human_score", "human_scores", "human score", "human scores", "gold"})
+
+
+def gold(attrs: Mapping[Any, Any]) -> str:
+    """The human scores in a sentence: by their name, if that says more."""
+    label = attrs.get("gold", "gold")
+    return "the human scores" if str(label).casefold() in _HUMAN else name(label)
+
+
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
     """Labels in a sentence: a, b and c; or the first few, and how many more."""
     texts = [name(label) for label in labels]

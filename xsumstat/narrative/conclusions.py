@@ -45,9 +45,9 @@ def conclusion(result: xr.Dataset) -> str:
     >>> import xsumstat
     >>> ds = xsumstat.load_dataset("demo")
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
-    >>> print(test.meta.conclusion().partition(".")[0])
-    For these 12 systems, judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity
-    and length
+    >>> print(test.meta.conclusion().partition(".")[0])  # doctest: +NORMALIZE_WHITESPACE
+    For these 12 systems, judge has the highest correlation with the human scores and beats bertscore, rouge, bleu,
+    perplexity and length
     """
     try:
         said = sentences(result)
@@ -143,7 +143,7 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
     if not best:
         return f"In none of {where} is there a best metric."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
-    without = f", and {undefined:,} have none" if undefined else ""
+    without = f"; for {undefined:,} none is defined" if undefined else ""
     return f"Of {where} the best is {wording.listed(counts)}{without}."
 
 

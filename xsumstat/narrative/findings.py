@@ -36,7 +36,7 @@ def coefficient(result: xr.Dataset) -> str:
 
 
 def gold(result: xr.Dataset) -> str:
-    return name(result.attrs.get("gold", "gold"))
+    return wording.gold(result.attrs)
 
 
 def interval(result: xr.Dataset, ending: str = "") -> str:
@@ -70,11 +70,11 @@ def confusion(result: xr.Dataset) -> list[str]:
         if not total:
             continue
         same = int(np.trace(table))
-        text = f"{name(label)} gives {same:,} of {total:,} outputs the label that {gold(result)} gives"
+        text = f"{name(label)} has the same label as {gold(result)} for {same:,} of {total:,} outputs"
         errors = np.where(np.eye(len(names), dtype=bool), 0, table)
         if errors.any():
             row, column = np.unravel_index(int(errors.argmax()), errors.shape)
-            text += f"; most often it gives {names[column]!r} for {names[row]!r}"
+            text += f"; its most frequent error is {names[column]!r} instead of {names[row]!r}"
             text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
         said.append(f"{text}.")
     return said or ["No output has both labels."]
@@ -99,7 +99,7 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
         what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
         return wording.Sentence(f"{name(named[0])} has {what} of {shown[0]} with {gold(result)}", told)
     who = listed(named[at] for at in best)
-    verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
+    verb = "agrees best" if len(best) == 1 else "agree equally well, and best,"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
     return wording.Sentence(f"{who} {verb} with {gold(result)}: {shown[best[0]]}", told)
 
@@ -309,10 +309,11 @@ def system_means(result: xr.Dataset) -> list[str]:
         whose = "" if named == ["system"] else f" of {name(named[best])}"  # what a table without systems calls its one
         said = [f"The mean human score{whose} is {told(best)} {how}."]
     else:
-        highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
+        high_name, low_name = (name(named[at]) for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
         said = [
-            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            f"{high_name} has the highest mean human score{where}, {told(best)}; {low_name} has the lowest, "
+            f"{told(worst)} {how}.",
             *_best_mean(result, best, there.tolist()),
         ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
@@ -328,7 +329,8 @@ def system_means(result: xr.Dataset) -> list[str]:
         said.append(
             f"Every output has a human score, so {helper} adds nothing."
             if all_rated
-            else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
+            else f"With the scores of {helper}, the ratings are as informative as {times} times as many ratings alone "
+            "(median over systems)."
         )
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
@@ -350,8 +352,8 @@ def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
     if not overlapping:
         return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
     return [
-        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
-        'compare_systems(method="ppi") tests.'
+        f"The interval of {name(named[best])} overlaps with that of {listed(overlapping, 4, 'and')}; "
+        'compare_systems(method="ppi") tests the differences.'
     ]
 
 
@@ -396,13 +398,13 @@ def agreement(result: xr.Dataset) -> list[str]:
         return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
     low, high = float(result["ci_low"]), float(result["ci_high"])
     said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
+    limits = f"By Krippendorff's limits, .8 and .667, the ratings are {_reading(alpha)}"
     if math.isnan(low):
-        return [f"{said}, without an interval; by the usual limits, .8 and .667, that is {_reading(alpha)}."]
-    beside = "and so is its whole interval"
+        return [f"{said}, without an interval.", f"{limits}."]
+    beside = "; so is the whole interval"
     if _reading(low) != _reading(high):
-        beside = f"but its interval goes from {_reading(low)} to {_reading(high)}"
-    reading = f"by the usual limits, .8 and .667, {_reading(alpha)}, {beside}"
-    return [f"{said} ({interval(result)}): {reading}."]
+        beside = f"; the interval goes from {_reading(low)} to {_reading(high)}"
+    return [f"{said} ({interval(result)}).", f"{limits}{beside}."]
 
 
 def _reading(alpha: float) -> str:
@@ -419,15 +421,21 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
     others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
-    said: list[str] = [wording.Sentence(f"A rater agrees with {others} by {estimated(own, 'correlation')}", how)]
+    said: list[str] = [
+        wording.Sentence(f"The agreement of a rater with {others} is {estimated(own, 'correlation')}", how)
+    ]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (
-        ("above the raters", [at for at in rest if low[at] > 0]),
-        ("below the raters", [at for at in rest if high[at] < 0]),
-        ("not significantly different from the raters", [at for at in rest if low[at] <= 0 <= high[at]]),
+        ("significantly more than a rater", [at for at in rest if low[at] > 0]),
+        ("significantly less than a rater", [at for at in rest if high[at] < 0]),
+        ("not significantly more or less than a rater", [at for at in rest if low[at] <= 0 <= high[at]]),
     )
-    told = [f"{listed(named[at] for at in found)} {_is(found)} {where}" for where, found in groups if found]
+    told = [
+        f"{listed(named[at] for at in found)} {'agrees' if len(found) == 1 else 'agree'} {where}"
+        for where, found in groups
+        if found
+    ]
     return [
         *said,
         *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),

@@ -159,7 +159,7 @@ def _left_open(one: xr.Dataset, metric: str) -> list[str]:
         level = str(one.attrs.get("level", "")).replace("_", " ")
         alone = "" if math.isnan(own) else f"; the available scores give {number(own)}"
         said.append(
-            f"Whatever the missing scores are, the pairwise accuracy of {metric} lies between {number(low)} and "
+            f"Whatever the missing scores were, the pairwise accuracy of {metric} would be {number(low)} to "
             f"{number(high)} ({level} level{alone})."
         )
     pairs = int(one["n_pairs"])

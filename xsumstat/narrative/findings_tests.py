@@ -487,7 +487,7 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
     best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
     what = (
-        f"of the verdicts on pairs of systems of {gold(result)} (paired bootstrap, a win in {level} of the resamples)"
+        f"of the verdicts of {gold(result)} on pairs of systems (paired bootstrap, a win in {level} of the resamples)"
     )
     f1 = number(float(result["f1"].values[best]))
     said = f"{name(named[best])} gives {number(shares[best])} {what}, F1 {f1}"

@@ -154,7 +154,7 @@ def _aim(result: xr.Dataset) -> str:
     tasks = int(result.sizes.get("task", 1))
     confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
-    filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
+    filled["gold"] = wording.gold(attrs)
     filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""

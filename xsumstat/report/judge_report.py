@@ -107,7 +107,7 @@ class JudgeReport:
 
     def about(self) -> str:
         """One sentence on what made the page."""
-        return f"xsumstat {extras.package_version()}. Each answer says of whom it speaks."
+        return f"xsumstat {extras.package_version()}. Each answer states which systems and inputs it covers."
 
     def paper(self) -> list[str]:
         """The methods, in sentences for a paper."""
@@ -518,7 +518,7 @@ def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[st
         each = rated.sum("rater")
         rows.append(("ratings", f"{int(rated.sum()):,}; of {each.size:,} outputs {int((each == 0).sum()):,} have none"))
     if given:
-        rows.append(("looked at for bias", wording.listed(given, 8)))
+        rows.append(("covariates tested for bias", wording.listed(given, 8)))
     return tuple(rows)
 
 
