@@ -55,9 +55,7 @@ def agreement(
         Leave out each system and each input, or take quantiles of resamples.
     {resample.auto n_resamples.draws confidence_level rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On the further dims: ``alpha`` (at most 1, 0 for chance agreement), ``ci_low``, ``ci_high``, ``standard_error``
         and ``n_undefined`` (undefined resamples or leave-outs).
 
@@ -222,9 +220,7 @@ def drop_noisiest_rater(
     ----------
     {ds.ratings rating along.raters}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds`, in which these ratings are NaN, in their variable or as "rating".
 
     Notes
@@ -279,9 +275,7 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
     ----------
     {ds.ratings rating along.raters}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds`, in which the ratings have no dim `along`, in their variable or as "rating"; NaN where nobody rated.
 
     Notes

@@ -62,9 +62,7 @@ def system_means(
         Lowest and highest possible rating, to which means and limits are cut.
     {confidence_level}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (system, ...): ``mean``, ``ci_low``, ``ci_high``, ``standard_error``, ``df``; from ratings alone
         ``human_mean``, ``human_ci_low``, ``human_ci_high``; ``n_rated``, ``n_inputs`` and ``n_effective``, the number
         of ratings that alone would be as precise; ``rated_difference`` and ``rated_pvalue``, whether the metric scores

@@ -40,10 +40,7 @@ def conclusion(result: xr.Dataset) -> str:
     Where a test is not significant, the text says "no significant difference", never that metrics are equal. Undefined
     values (NaN) are named.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])
     For these 12 systems, judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity

@@ -266,8 +266,7 @@ def report(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     kind : {"metrics", "judge"}, default "metrics"
         "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
         whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
@@ -307,10 +306,7 @@ def report(
     UserWarning
         For everything left out or undefined; the page repeats it.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input")
     >>> answers.tables()[0][1]["beats (systems like these)"].tolist()
     ['rouge, length', 'length', '–']

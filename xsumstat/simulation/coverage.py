@@ -87,9 +87,7 @@ def coverage(
         Nominal coverage.
     {trials}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         Variables (interval, metric, ...), with `other` (interval, metric, other_metric, ...), NaN on the diagonal:
 
         - ``coverage``, its Wilson 95 % limits ``ci_low``, ``ci_high``, and Monte Carlo standard error ``mc_error``;

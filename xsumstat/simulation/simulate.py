@@ -85,9 +85,7 @@ def simulate(
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores; one seed gives the same scores.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         ``score(metric, system, input)``, "human" first, the gold (with `like` names as there); with `truth`
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
