@@ -24,6 +24,7 @@ PARTS = [
     "systems",
     "ranges",
     "mt",
+    "task_rankings",
     "jackknife",
     "readers",
 ]
@@ -69,6 +70,7 @@ def main() -> None:
     import readers
     import speed
     import systems
+    import task_rankings
     import warm
 
     found = json.loads(asked.output.read_text()) if asked.output.exists() else {}
@@ -85,6 +87,7 @@ def main() -> None:
         "systems": systems.all_of_it,
         "ranges": ranges.all_of_it,
         "mt": mt.all_of_it,
+        "task_rankings": task_rankings.all_of_it,
         "jackknife": jackknife.all_of_it,
         "readers": lambda: readers.all_of_it(_summeval()),
     }

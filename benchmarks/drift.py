@@ -17,7 +17,9 @@ import numpy as np
 import xarray as xr
 
 import xsumstat  # noqa: F401 - registers ds.meta
+from xsumstat.analyses.measure import checked_measure
 from xsumstat.inference import drift as engine
+from xsumstat.resampling.jackknife import estimated
 
 FILE = Path(__file__).with_name("drift.json")
 PAGE = Path(__file__).parents[1] / "docs" / "calibration" / "judges.md"
@@ -94,6 +96,7 @@ def one(new, old, truth):
         found = new.meta.drift(old, "human", level=level, margin=max(bound, 1e-3)).squeeze("metric")
         low, high = float(found.ci_low), float(found.ci_high)
         numbers[f"{level}: coverage of 90 %"] = held(truth[level], low, high)
+        numbers[f"{level}: coverage of 95 %"] = held(truth[level], *wider(new, old, level))
         numbers[f"{level}: equivalent within the true change"] = float(found.equivalent)
         numbers[f"{level}: equivalent within {MARGIN:g}"] = float(low > -MARGIN and high < MARGIN)
     for share in SHARES:
@@ -106,6 +109,15 @@ def one(new, old, truth):
     return numbers
 
 
+def wider(new, old, level):
+    """The 95 % interval that `drift` gives with alpha=.025."""
+    both = np.stack([ds["score"].values[0] for ds in (new, old)])
+    both = np.where(np.isnan(both).any(axis=0), np.nan, both)
+    measure = checked_measure(level, "pearson", "pairwise", "drop")
+    ((found, *_),) = estimated(both, new["score"].values[1], [(0, 1)], measure, ("input",))
+    return found.allowing_bias().interval(0.95)
+
+
 def percent(row, names):
     """Shares, side by side."""
     return " / ".join("–" if name not in row else f"{100 * row[name]:.0f} %" for name in names)
@@ -116,6 +128,7 @@ def table(rows):
     heads = [
         "systems × inputs, versions",
         "90 % intervals of the change of agreement: global / input / system level",
+        "95 % intervals of it (alpha=.025)",
         "equivalent: global / input / system level",
         "95 % intervals of shares: flips / reversed / changed",
         "95 % intervals of shifts: mean / systems / excess",
@@ -128,6 +141,7 @@ def table(rows):
             [
                 f"{row['systems']} × {row['prompts']}, {row['judges']}",
                 percent(row, [f"{level}: coverage of 90 %" for level in LEVELS]),
+                percent(row, [f"{level}: coverage of 95 %" for level in LEVELS]),
                 percent(row, [f"{level}: equivalent {bound}" for level in LEVELS]),
                 percent(row, SHARES),
                 percent(row, ("shift", "system_shift", "excess")),

@@ -78,11 +78,12 @@ print((peak() - before) / 1024, time.perf_counter() - start)
 """
 
 
-def run(*arguments: str, cache: str | None = None) -> tuple[float, str]:
-    """Seconds that a fresh interpreter with these arguments needs, on all cores, and what it prints."""
+def run(*arguments: str, cache: str | None = None, threads: str | None = None) -> tuple[float, str]:
+    """Seconds that a fresh interpreter with these arguments needs, on all cores or `threads`, and what it prints."""
     environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
     for name in ("XSUMSTAT_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"):  # a user's modules are compiled once
         environment.pop(name, None)
+    environment |= {"XSUMSTAT_NUM_THREADS": threads} if threads else {}
     start = time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True, env=environment)
     return time.perf_counter() - start, done.stdout

@@ -11,15 +11,15 @@ SYSTEMS, INPUTS, METRICS, SWAPS = 20, 1500, 50, 1000
 TIES = {"level": "input", "coefficient": "acc_eq"}
 
 
-def test_set() -> xr.Dataset:
+def test_set(systems: int = SYSTEMS, inputs: int = INPUTS, metrics: int = METRICS, seed: int = 0) -> xr.Dataset:
     """Metrics with fine scores, and a gold like MQM: sums of errors, most of them none or one."""
-    rng = np.random.default_rng(0)
-    quality, difficulty = 0.5 * rng.normal(size=(SYSTEMS, 1)), rng.normal(size=(1, INPUTS))
-    cell = rng.normal(size=(SYSTEMS, INPUTS))
+    rng = np.random.default_rng(seed)
+    quality, difficulty = 0.5 * rng.normal(size=(systems, 1)), rng.normal(size=(1, inputs))
+    cell = rng.normal(size=(systems, inputs))
     gold = np.minimum(0.0, np.round(2 * (quality + 0.7 * difficulty + cell) - 1))
-    noise = np.linspace(0.6, 2.0, METRICS)[:, None, None] * rng.normal(size=(METRICS, SYSTEMS, INPUTS))
+    noise = np.linspace(0.6, 2.0, metrics)[:, None, None] * rng.normal(size=(metrics, systems, inputs))
     scores = quality + difficulty + 0.8 * cell + noise
-    labels = [*(f"m{at:02}" for at in range(METRICS)), "mqm"]
+    labels = [*(f"m{at:02}" for at in range(metrics)), "mqm"]
     return xr.Dataset({"score": (("metric", "system", "input"), [*scores, gold])}, {"metric": labels})
 
 

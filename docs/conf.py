@@ -72,6 +72,7 @@ myst_heading_anchors = 4
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "pictures",
+    "thumbnail_size": (640, 440),
     "backreferences_dir": "pictures/backreferences",
     "filename_pattern": r"plot_",
     "within_subsection_order": "FileNameSortKey",
@@ -83,7 +84,6 @@ sphinx_gallery_conf = {
     "min_reported_time": 5,
     "abort_on_example_error": True,
     "remove_config_comments": True,
-    "thumbnail_size": (480, 340),
 }
 
 html_theme = "pydata_sphinx_theme"

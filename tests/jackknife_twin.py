@@ -300,7 +300,25 @@ def parts(x, z, coefficient, level, undefined):
         for i, j in np.argwhere(result["cells"]):
             rest = np.arange(n) != i
             result["r_without"][i, j] = group(x[rest, j], z[rest, j], coefficient, undefined)
+        result["by_input"], result["by_cell"] = moves(result)
     return result
+
+
+def moves(pieces):
+    """How far the average over inputs moves without each input, and by each cell; the squares are the variances.
+
+    An input without a correlation moves nothing, also where another metric has one there.
+    """
+    r, without, cells = pieces["r"], pieces["r_without"], pieces["cells"]
+    defined = [j for j in range(len(r)) if not math.isnan(r[j])]
+    k = len(defined)
+    by_input, by_cell = np.zeros(len(r)), np.zeros(cells.shape)
+    for j in defined:
+        by_input[j] = (r[j] - r[defined].mean()) / math.sqrt(k * (k - 1)) if k > 1 else 0.0
+        n, there = cells[:, j].sum(), ~np.isnan(without[:, j])
+        if there.any():
+            by_cell[there, j] = math.sqrt((n - 1) / n) * (without[there, j] - without[there, j].mean()) / k
+    return by_input, by_cell
 
 
 def leave_out(x, z, coefficient, axis, level, undefined):
@@ -402,11 +420,7 @@ def of_cells(pieces, n, m):
 
 def of_groups(pieces, n, m):
     """Variance from inputs and from cells at input level."""
-    r = pieces["r"][~np.isnan(pieces["r"])]
-    members = pieces["cells"].sum(axis=0)
-    v_input = float(((r - r.mean()) ** 2).sum()) / (len(r) * (len(r) - 1)) if len(r) > 1 else 0.0
-    v_cell = sum(spread(pieces["r_without"][:, j], members[j]) for j in range(m))
-    return v_input, v_cell / len(r) ** 2 if len(r) else 0.0
+    return float((pieces["by_input"] ** 2).sum()), float((pieces["by_cell"] ** 2).sum())
 
 
 def removed_bias(pieces, level, resample):

@@ -11,7 +11,7 @@ from versions_of_a_judge import plain, versions
 
 from xsumstat.inference import drift as engine
 
-pytestmark = pytest.mark.filterwarnings("ignore:cells left out:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:(cells|outputs) left out:UserWarning")
 
 
 def of(new, old, **how):
@@ -189,6 +189,22 @@ def test_agreement_is_the_difference_of_two_correlations():
     r = [np.mean([np.corrcoef(x[:, j], human[:, j])[0, 1] for j in range(40)]) for x in (plain(new), plain(old))]
     assert float(found["difference"]) == pytest.approx(r[0] - r[1])
     assert [float(found[f"{each}_correlation"]) for each in ("new", "old")] == pytest.approx(r)
+
+
+@for_each("lazy", [False, True])
+def test_an_output_that_is_left_out_counts_once(lazy):
+    """24 of 160: 10 by one version, 9 by the other (2 by both) and 7 without human scores."""
+    new, old = versions(gaps=False)
+    new.score[0, 0, :10] = old.score[0, 0, 8:17] = np.nan
+    for ds in (new, old):
+        ds.score[1, 1, :7] = np.nan
+    if lazy:
+        new = new.chunk(input=40)
+    with pytest.warns(UserWarning) as told:
+        new.meta.drift(old, "human").compute()
+    texts = [str(each.message) for each in told if "left out" in str(each.message)]
+    assert len(texts) == 1 and texts[0].startswith("outputs left out of the agreement, as a version or the human")
+    assert "judge (24 of 160)" in texts[0]
 
 
 def test_two_metrics_of_one_dataset_are_two_versions():

@@ -362,3 +362,34 @@ def test_primary_needs_to_know_them(capsys, wmt24):
     root.rename(root.with_name("copy"))
     status, _, said = run(capsys, root.with_name("copy"), "--rules", "wmt24", "--primary", "--reference", "refA")
     assert status == 2 and "--primary needs the coordinate" in said
+
+
+def test_files_of_pairs_that_are_not_ranked_are_left_out(wmt24):
+    root, _, _, files = wmt24
+    with pytest.warns(UserWarning, match="left out NEW-refA.seg.score: its language pair, ja-zh, is not ranked here"):
+        some = xsumstat.shared_task(root, files, language_pair=["en-de", "en-es"], n_resamples=9)
+    assert some.table.sizes["task"] == 4 and some.table["rank"].sel(metric="NEW") > 0
+    with pytest.warns(UserWarning, match="its language pair, en-es, is not ranked here"):
+        one = xsumstat.shared_task(root, files, language_pair="en-de", n_resamples=9)
+    whole = xsumstat.shared_task(root, files, n_resamples=9)
+    assert list(one.scores) == ["en-de"] and one.new == ("NEW",)
+    for task in one.table.task.values:
+        assert one.table.correlation.sel(metric="NEW", task=task) == whole.table.correlation.sel(
+            metric="NEW", task=task
+        )
+
+
+def test_systems_that_are_left_out_are_named(wmt24):
+    said = dict(xsumstat.shared_task(wmt24[0], n_resamples=9).data)
+    assert said["en-de"].startswith("5 systems, 12 segments") and said["en-de"].endswith("; left out: MSLC and refB")
+    assert said["ja-zh"].endswith("; left out: MSLC and refA")
+
+
+def test_a_metric_without_an_average_has_no_place_in_the_table(wmt24):
+    root, *_ = wmt24
+    for file in (root / "metric-scores" / "ja-zh").glob("XCOMET*"):
+        file.unlink()
+    with pytest.warns(UserWarning, match="not in all tasks, and without an average: 'XCOMET'"):
+        shown = xsumstat.shared_task(root, n_resamples=9).ranking().set_index("metric")
+    assert shown.loc["XCOMET", ["average score over tasks", "rank", "cluster"]].tolist() == ["–"] * 3
+    assert shown.loc["XCOMET", "ja-zh seg acc_eq"] == "–" and shown.loc["XCOMET", "en-de seg acc_eq"] != "–"

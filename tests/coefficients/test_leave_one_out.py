@@ -175,7 +175,7 @@ def test_differences_on_the_same_cells(name, level):
     one, two = (leave_one_out.of(each, z, measure) for each in (x, y))
     gap = one.less(two)
     assert gap.value == one.value - two.value and gap.shape == one.shape and type(gap) is type(one)
-    names = {OfMeans: "without pearson influence", OfGroups: "r without averages", OfCells: "systems inputs influence"}
+    names = {OfMeans: "without pearson influence", OfGroups: "averages", OfCells: "systems inputs influence"}
     for each in names.get(type(one), "systems inputs").split():
         np.testing.assert_array_equal(getattr(gap, each), getattr(one, each) - getattr(two, each))
 

@@ -59,6 +59,33 @@ def test_p_is_where_the_interval_just_fits(coefficient, level, dims):
         assert max(fits["ci_high"], -fits["ci_low"]) == pytest.approx(margin, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_over_inputs_alone_limits_of_means_also_reach_those_without_the_bias(seed):
+    """By the twin's second derivatives, for each metric: ``ΣF_jj/(2M(M−1))``."""
+    three, m = scores(seed, (5, 14)), 14
+    found = difference(three, "pearson", "system", ("input",))
+    (low, high), outer = found.allowing_bias().interval(0.9), within(found, [], 0.05)
+    assert outer[0] <= low and outer[1] >= high
+    want = twin.difference(*three, "pearson", "system", ("input",), confidence_level=0.9)
+    one, two = (np.trace(twin.bends(x, three[2])) / (2 * m * (m - 1)) for x in three[:2])
+    off = np.clip(one - two, -want["standard_error"], want["standard_error"])
+    assert [low, high] == pytest.approx([want["ci_low"] - max(off, 0), want["ci_high"] - min(off, 0)], abs=1e-12)
+
+
+def test_the_bias_of_a_correlation_of_means_is_what_new_inputs_show():
+    """Draws of all inputs, from an exact copy of the population: their mean deviates by the bias."""
+    three = scores(1, (5, 40))
+    found = difference(three, "pearson", "system", ("input",))
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(40, np.full(40, 1 / 40), size=20_000) / 40
+    means = np.einsum("rj,ksj->rks", counts, three)
+    means -= means.mean(axis=2, keepdims=True)
+    means /= np.linalg.norm(means, axis=2, keepdims=True)
+    drawn = ((means[:, 0] - means[:, 1]) * means[:, 2]).sum(axis=1)
+    error = drawn.std() / math.sqrt(len(drawn))
+    assert found.unremoved == pytest.approx(drawn.mean() - found.estimate, abs=4 * error + 0.25 * abs(found.unremoved))
+
+
 @given(
     seed=st.integers(0, 10_000),
     shape=st.tuples(st.integers(4, 12), st.integers(2, 10)),

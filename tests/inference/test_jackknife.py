@@ -103,7 +103,7 @@ def unknown(x, y, z, how, dims):
     if {"input": "input", "within_system": "system"}.get(how.level) not in dims:
         return False
     r = [leave_one_out.of(np.where(there, each, np.nan), z, how).r for each in (x, y)]
-    return (~np.isnan(r[0] - r[1])).sum() < 2
+    return min((~np.isnan(each)).sum() for each in r) < 2
 
 
 def battery(level, name, kinds, shapes, seeds):
@@ -300,6 +300,31 @@ def test_variance_and_bias_of_groups():
     assert jackknife.bias(OfGroups(0.6, r, some, averages, there, "system"), BOTH) == pytest.approx(
         2 * (np.mean([0.6, 0.9, 0.7]) - 0.7) / 2
     )
+
+
+def test_the_variance_of_a_difference_is_of_the_groups_that_each_metric_has():
+    """Two metrics that lack the correlation of other inputs, alone and in clusters of inputs."""
+    rng = np.random.default_rng(0)
+    r = rng.uniform(-1, 1, (2, 8))
+    r[0, [1, 4]] = r[1, [2]] = r[:, 7] = np.nan
+    there, clusters = np.full((5, 8), True), np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    without, averages = rng.uniform(-1, 1, (2, 5, 8)), np.zeros(5)
+    without[np.isnan(r)[:, None, :].repeat(5, axis=1)] = np.nan
+
+    def moved(r, names):
+        """How far the average moves with each group or cluster, in plain Python."""
+        own = [j for j in range(8) if not math.isnan(r[j])]
+        mean, n = sum(r[own]) / len(own), len({names[j] for j in own})
+        sums = {name: sum(r[j] - mean for j in own if names[j] == name) for name in names}
+        return np.array([sums[name] * math.sqrt(n / (n - 1)) / len(own) for name in sorted(sums)])
+
+    for names, each in ((range(8), None), (clusters.tolist(), clusters)):
+        one, two = (
+            OfGroups(np.nanmean(r[k]), r[k], without[k], averages, there, "system", each is not None, each)
+            for k in (0, 1)
+        )
+        want = ((moved(r[0], names) - moved(r[1], names)) ** 2).sum()
+        assert jackknife.variance(one.less(two), INPUT) == pytest.approx(want)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -1,5 +1,7 @@
 """What each column of a table holds: the one table of names that df.meta and the command line read by."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,6 +206,16 @@ def test_judges_among_raters_words_and_records_are_read(tmp_path, monkeypatch, c
         np.testing.assert_allclose(ds.score.sel(metric="human").values.ravel(), np.mean(people, axis=0))
         np.testing.assert_allclose(ds.score.sel(metric="gpt_judge").values.ravel(), judge)
         assert ds.kind.sel(metric="gpt_judge") == "judge" and ds.rating.sizes["rater"] == 2
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+def test_the_command_line_reads_records_once(tmp_path, monkeypatch, ending):
+    path, read, real = tmp_path / f"outputs{ending}", [], Path.read_bytes
+    OTHERS["words"].to_json(path, orient="records", lines=ending == ".jsonl")
+    monkeypatch.setattr(Path, "read_bytes", lambda file: read.append(file) or real(file))
+    monkeypatch.setattr(cli.metric_report, "make_report", lambda *_, **__: _Answers())
+    assert cli.main([str(path)]) == 0
+    assert read == [path]
 
 
 def test_texts_of_unknown_order_are_to_be_named():

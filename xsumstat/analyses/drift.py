@@ -13,13 +13,15 @@ from xsumstat.analyses import correlation
 from xsumstat.analyses.equivalence import equivalence
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import checks, directions, facts, leakage, results
+from xsumstat.dataset import checks, directions, facts, leakage, results, value_checks
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import drift as inference
 
 NEW, OLD = "new", "old"
 # The dim of the two versions within this file.
 _VERSION = "judge_version"
+_LEFT_OUT = "outputs left out of the agreement, as a version or the human scores lack them"
 _OF_AGREEMENT = ("difference", "ci_low", "ci_high", "margin", "pvalue", "equivalent", "n_undefined", "fell_back")
 
 
@@ -88,28 +90,30 @@ def drift(
     alpha = validate.fraction("alpha", alpha)
     pair = _Versions.of(ds, anchor, gold, metric)
     how: dict[str, Any] = {"level": level, "coefficient": coefficient, "undefined": undefined}
-    agreement = equivalence(
-        pair.ds,
-        pair.gold,
-        along=_VERSION,
-        base=OLD,
-        metric=pair.judges,
-        margin=validate.number("margin", margin, 0, np.inf),
-        method="jackknife",
-        resample="input",
-        alpha=alpha,
-        progress=progress,
-        **how,
-    )
+    with value_checks.held() as said:
+        agreement = equivalence(
+            pair.ds,
+            pair.gold,
+            along=_VERSION,
+            base=OLD,
+            metric=pair.judges,
+            margin=validate.number("margin", margin, 0, np.inf),
+            method="jackknife",
+            resample="input",
+            alpha=alpha,
+            progress=progress,
+            **how,
+        )
+    later = pair.checks(said)
     found = agreement[list(_OF_AGREEMENT)].isel({_VERSION: 0}, drop=True).drop_attrs(deep=False)
-    with validate.kept_warnings():  # they were given just now
+    with value_checks.held():  # they were given just now
         each = correlation.corr(pair.ds, pair.gold, metric=pair.judges, **how)["correlation"]
     for version, name in ((NEW, "new_correlation"), (OLD, "old_correlation")):
         found[name] = each.sel({_VERSION: version}, drop=True)
     found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
-    return results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept)
+    return later.attached(results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept))
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,17 @@ class _Versions:
         """Number of systems and of inputs."""
         return {dim: self.ds.sizes[dim] for dim in facts.CELLS}
 
+    def checks(self, said: value_checks.Held) -> value_checks.Checks:
+        """What the comparison of agreement reported, but each output that is left out counts once, not by version."""
+        for caveat in _without_cells([Said(said.caveats)])[0].caveats:
+            validate.warn(caveat)
+        later = value_checks.Checks()
+        later.take(_without_cells, said.checks)
+        scored = self.ds["score"].isel({_VERSION: 0}, drop=True)
+        lacking = value_checks.by_metric(_gaps, [scored], self.gold)
+        later.make(checks.report_cells, lacking, _LEFT_OUT)
+        return later
+
     def changes(self, confidence_level: float) -> dict[str, xr.DataArray]:
         """What changed beside agreement."""
         score = self.ds["score"]
@@ -171,6 +186,15 @@ class _Versions:
         )
         named = zip(found, ("_number", "_number_each"), (inference.OF_ALL, inference.OF_SYSTEM), strict=True)
         return {key: each.isel({dim: at}) for each, dim, keys in named for at, key in enumerate(keys)}
+
+
+def _without_cells(found: list[Said]) -> list[Said]:
+    """What was reported, except cells left out of each version."""
+    return [Said([each for each in said.caveats if each.code != "cells_left_out"], said.error) for said in found]
+
+
+def _gaps(scored: Sequence[xr.DataArray], gold: xr.DataArray) -> facts.Gaps:
+    return facts.gaps(scored[0], gold, "pairwise")
 
 
 def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.DataArray:

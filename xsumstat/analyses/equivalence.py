@@ -63,8 +63,9 @@ def equivalence(
     ----------
     {ds gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
-        Smallest difference that matters, above 0. "rater_sd" and "rater_range" are the SD and the range, over raters,
-        of the base version's correlations with single raters. A DataArray has one margin for each label.
+        Above 0: correlations that differ by less count as equally good. "rater_sd" and "rater_range" are the SD and the
+        range, over raters, of the base version's correlations with single raters. A DataArray has one margin for each
+        label.
     {versions}
     rating : str or DataArray, optional
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
@@ -78,8 +79,8 @@ def equivalence(
     Notes
     -----
     Null hypothesis: the correlations differ by the margin or more; a small p-value supports equivalence. `resample`
-    sets the scope. A non-significant *difference* does not show equivalence. The default "tost" is slightly liberal.
-    Choose "jackknife" if the claim matters, or for high correlations; it draws nothing. The formulas take outputs to be
+    sets the scope. A non-significant *difference* does not show equivalence. The default, "tost", is slightly liberal.
+    For a published claim, and for high correlations, use "jackknife"; it draws nothing. The formulas take outputs to be
     independent and are very liberal at global level. "tost": ``p = max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin})/(k +
     1)`` over k draws. Formulas: documentation, "How intervals and tests are computed"; error rates: "Calibration".
     Sources: Braun et al. (2022), §4. Schuirmann (1987). Anderson & Hauck (1983). Counsell & Cribbie (2015).

@@ -91,11 +91,11 @@ def perm_test(
     Notes
     -----
     Null hypothesis: each swapped unit (an output, system or input) could have had either metric's score. Scope: these
-    systems; with ``resample="system"`` systems like these. Metrics that agree equally well in general but favour
-    different systems are often significant. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥ δ})/(k + 1)``
-    for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
-    Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023). Westfall & Young
-    (1993).
+    systems; with ``resample="system"`` systems like these. The test is often significant for two metrics that are
+    equally good in general but favour different systems. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥
+    δ})/(k + 1)`` for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes:
+    "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023).
+    Westfall & Young (1993).
 
     {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)

@@ -71,10 +71,11 @@ def repeatability(
 
     Notes
     -----
-    All limits leave out each input: they speak of these systems and runs on new inputs. Components come from
-    Henderson's method I. Reliability is ``T/(T + E/r)``, and the correlation ``C/√(G(T + E/r))``. T and G are the
-    variances of the metric and of the human scores at the level, without the noise E of a single run; C is their
-    covariance. At input level this correlation pools all inputs, where `corr` averages them.
+    All limits leave out each input: they speak of these systems and runs on new inputs. They are too narrow for new
+    runs if runs differ in leniency. Components come from Henderson's method I. Reliability is ``T/(T + E/r)``, and the
+    correlation ``C/√(G(T + E/r))``. T and G are the variances of the metric and of the human scores at the level,
+    without the noise E of a single run; C is their covariance. At input level this correlation pools all inputs, where
+    `corr` averages them.
 
     Assumptions: errors of runs are independent of each other and of the human scores, and missing scores are missing at
     random. Errors that all runs share belong to T: averaging cannot remove them. Sources: Spearman (1910), "Correlation

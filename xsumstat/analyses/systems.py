@@ -65,7 +65,7 @@ def compare_systems(
     statistic : {"t", "wilcoxon"}, default "t"
         Statistic of "monte_carlo" and "hybrid".
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": the row's system scores higher than the column's.
+        "greater": the row's system is better than the column's.
     between : str, optional
         Coordinate of systems, e.g. "system_type": count significant pairs for each pair of its groups.
     alpha : float, default 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -35,14 +36,14 @@ class Block:
         return rows[row], columns[column]
 
     def cut(self, at_once: int) -> Iterator[Block]:
-        """The same pairs in blocks of few rows, whose whole rectangles have at most `at_once` cells, or one row."""
-        start = self.rows.start
-        while start < self.rows.stop:
+        """The same pairs in blocks of at most `at_once` cells, nearly square: each has few metrics to prepare."""
+        height = min(len(self.rows), max(1, math.isqrt(at_once)))
+        width = max(1, at_once // height)
+        for start in range(self.rows.start, self.rows.stop, height):
+            rows = range(start, min(self.rows.stop, start + height))
             columns = range(max(self.columns.start, start + 1), self.columns.stop)
-            stop = min(self.rows.stop, start + max(1, at_once // max(1, len(columns))))
-            if columns:
-                yield Block(range(start, stop), columns)
-            start = stop
+            for at in range(0, len(columns), width):
+                yield Block(rows, columns[at : at + width])
 
 
 def all_pairs(size: int) -> Block:

@@ -251,7 +251,7 @@ class _Tests:
     def _of_block(
         self, at: int, block: Block, n_resamples: int, seed: int, progress: bool | None
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
-        """One task's tests of some pairs: places of metrics, differences and their swaps, a few rows at a time."""
+        """One task's tests of some pairs: places of metrics, differences and their swaps, a few pairs at a time."""
         task = self.tasks[at].loaded()
         at_once = max(1, BYTES_AT_ONCE // (16 * n_resamples * task.n_pooled))
         few = list(block.cut(at_once))

@@ -379,17 +379,18 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         if path.is_symlink():
             raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
+    file = recognised.File(path)
     how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
     if args.labels is not None:
         how["labels"] = args.labels
     if args.raters is not None:
         how["ratings"] = args.raters
-    if (path.suffix.lower() in usual.TABLES and path.is_file()) or recognised.is_records(path):
-        columns, taken = _table(path, args)
+    if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
+        columns, taken = _table(file, args)
         how |= columns
     else:
         taken = []
-    ds = io.read_scores(path, chunks={"metric": 1} if lazy else None, **how)
+    ds = io.read_scores(file, chunks={"metric": 1} if lazy else None, **how)
     if "score" in ds:
         sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
         _say(f"{path.name}: {'; '.join([sizes, *taken])}")
@@ -401,10 +402,10 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     return ds, path.name
 
 
-def _table(path: Path, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Roles of a table's columns, from options or names, and in words."""
-    with stores.reading(path):
-        sample = io.sample(path)
+    with stores.reading(file.path):
+        sample = io.sample(file)
     labels = [] if args.labels is not None else roles.labels_of(sample)
     sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}

@@ -90,7 +90,6 @@ def common_cells(scores: FloatArray, z: FloatArray, pair: Pair, missing: str) ->
 
 
 def filled(values: FloatArray, mask: BoolArray) -> FloatArray:
-    """The values with 0 where missing, for the kernels."""
     return read_only(np.ascontiguousarray(values if mask.all() else np.where(mask, values, 0.0)))
 
 

@@ -90,6 +90,12 @@ def second_order(bends: Sequence[Bend], n_inputs: int) -> float:
     return n_inputs / (n_inputs - 1) * max(0.0, total - float(np.sum(own**2))) / 2
 
 
+def bias(bends: Sequence[Bend], n_inputs: int) -> float:
+    """``M/(M−1)·Σ_j F_jj/2``: by how much the noise of M inputs moves a correlation on average; 0 without bends."""
+    moved = sum(bend.weight * float(np.sum(bend.curvature.diagonal)) for bend in bends)
+    return n_inputs / (n_inputs - 1) * moved / 2
+
+
 def _trace(one: Curvature, two: Curvature, products: FloatArray) -> float:
     """``Σ_jk F_jk·F'_jk`` of two curvatures, from the products of their noise (2 systems, 2 systems)."""
     return float(np.sum((one.form @ products) * (two.form @ products.T).T))

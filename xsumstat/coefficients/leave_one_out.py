@@ -28,9 +28,7 @@ class Parts(Protocol):
     def value(self) -> float: ...
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Number of systems and of inputs that take part."""
-        ...
+    def shape(self) -> tuple[int, int]: ...
 
     @property
     def clustered(self) -> bool: ...
@@ -91,16 +89,40 @@ class OfGroups:
         return (members, groups) if self.members == "system" else (groups, members)
 
     def less(self, other: OfGroups) -> OfGroups:
-        return OfGroups(
-            self.value - other.value,
-            self.r - other.r,
-            self.without - other.without,
-            self.averages - other.averages,
-            self.there,
-            self.members,
-            self.clustered,
-            self.clusters,
+        """Deviations instead of correlations; a group that has one of only one metric deviates by that metric's."""
+        either = ~(np.isnan(self.r) & np.isnan(other.r))
+        (one, without), (two, others) = (each._deviations(either) for each in (self, other))
+        return replace(
+            self,
+            value=self.value - other.value,
+            r=one - two,
+            without=without - others,
+            averages=self.averages - other.averages,
         )
+
+    def _deviations(self, among: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """`r` and `without` less their means, 0 where undefined, NaN for groups that are not `among` all.
+
+        If only some groups have a correlation, their deviations are made larger: the average over all groups then has
+        the variance of the average over these.
+        """
+        own = ~np.isnan(self.r)
+        if not own.any():
+            return np.full(self.r.shape, np.nan), np.full(self.without.shape, np.nan)
+        (spread, share), (of_all, whole) = (self._factors(each) for each in (own, among))
+        r = np.where(own, self.r - self.r[own].mean(), 0.0) * (spread / of_all)
+        defined = ~np.isnan(self.without) & own
+        mean = np.where(defined, self.without, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+        without = np.where(defined, self.without - mean, 0.0) * (share / whole)
+        return np.where(among, r, np.nan), np.where(among, without, np.nan)
+
+    def _factors(self, groups: BoolArray) -> tuple[float, float]:
+        """What deviations of `r`, and of `without`, are multiplied by for the squares to add up to a variance."""
+        m = int(groups.sum())
+        if self.clusters is None:
+            return (1 / math.sqrt(m * (m - 1)) if m > 1 else math.nan), 1 / max(m, 1)
+        n = len(np.unique(self.clusters[groups]))
+        return (math.sqrt(n / (n - 1)) / m if n > 1 else math.nan), 1 / max(m, 1)
 
 
 @dataclass(frozen=True)

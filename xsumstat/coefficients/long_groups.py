@@ -1,4 +1,5 @@
 """Kendall's coefficients of many pairs of metrics in large groups, sharing the work for each metric."""
+
 # Each member has a bit for each other one, 1 where that one is lower: 64 pairs are compared at a time. In very large
 # groups the pairs share how each metric sorts them.
 

@@ -1,4 +1,5 @@
 """Rank coefficients with swapped scores, by groups and over all cells."""
+
 # Without ties among a group's pooled scores the difference is linear in the signs of the cells (even terms cancel), and
 # for tau-a and pairwise accuracy always. Else it is computed swap by swap. One statistic may need both.
 

@@ -62,8 +62,6 @@ Curve = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """What the jackknife needs of a coefficient."""
-
     parts: Callable[[FloatArray, FloatArray, Measure], Any]  # of x, z and measure
     step: Callable[[int], float]  # by members: how near to 1 a centre may come
     fisher: tuple[int, Callable[[float], float]] | None = None  # `Coefficient.fisher` for perfect agreement of means

@@ -20,15 +20,17 @@ ENTRIES = {
     """,
     "gold": """
         gold : label, str or DataArray, optional
-            Human scores: a label of `metric`, a variable, or a DataArray (system, input). Default ``ds.attrs["gold"]``.
+            Human scores: a label of `metric`, a variable of the Dataset, or a DataArray with dims `system` and `input`
+            (at system level `input` is optional). Additional dims are matched by name. Default ``ds.attrs["gold"]``.
     """,
     "metric": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics to judge. Default: all except `gold` and those that ``kind`` calls human or covariate.
+            Metrics to evaluate. Default: all except `gold` and those of ``kind`` "human" or "covariate".
     """,
     "level": """
         level : {"system", "input", "global", "within_system"}, default "system"
-            Correlate system means, systems within inputs (averaged), all outputs, or inputs within systems (averaged).
+            Correlate system means, the systems of each input (averaged), all outputs, or the inputs of each system
+            (averaged).
     """,
     "coefficient": """
         coefficient : str or callable, default "pearson"
@@ -46,7 +48,8 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of systems or inputs to draw and leave out together, e.g. "document"; or one of each.
+            Coordinate of systems or inputs that belong together, e.g. "document", and are left out, drawn or swapped
+            together; or one of each.
     """,
     "given": """
         given : str, DataArray or list of these, optional
@@ -54,11 +57,14 @@ ENTRIES = {
     """,
     "positive": """
         positive : number, str or list of these, optional
-            Positive class. Default: the higher of two ("f1", "sensitivity", "specificity"); else each value is a class.
+            Labels of the positive class. Default: the higher of two labels ("f1", "sensitivity", "specificity");
+            without it "kappa" and "mcc" use every value as a class.
     """,
     "threshold": """
         threshold : float or DataArray, optional
-            Scores this close are tied (default: calibrated); "kendall_like": smallest human difference that counts.
+            Two scores that differ by at most this much are tied ("acc_eq", "tau_eq"; default: calibrated on these
+            scores), or the smallest difference of human scores that counts ("kendall_like"; default 25 for direct
+            assessment, else 0).
     """,
     "calibrate_on": """
         calibrate_on : Dataset, optional
@@ -66,7 +72,7 @@ ENTRIES = {
     """,
     "pool": """
         pool : str, optional
-            Further dim, e.g. language, whose pairs of systems are pooled ("pairwise_accuracy", system level).
+            Additional dim, e.g. language, whose pairs of systems are pooled ("pairwise_accuracy", system level).
     """,
     "missing": """
         missing : {"pairwise", "available"}, default "pairwise"
@@ -74,7 +80,7 @@ ENTRIES = {
     """,
     "undefined": """
         undefined : {"drop", "zero"}, default "drop"
-            Groups with constant scores: leave them out of the average, or count them as 0.
+            "drop" leaves groups with constant scores out of the average; "zero" counts them as 0.
     """,
     "n_resamples": """
         n_resamples : int, default 9999
@@ -111,7 +117,7 @@ ENTRIES = {
     """,
     "metric.rows": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics in the rows. Default: all except `gold` and those that ``kind`` calls human.
+            Metrics in the rows. Default: all except `gold` and those of ``kind`` "human".
     """,
     "other.columns": """
         other : label, list of labels or bool DataArray, optional
@@ -137,16 +143,17 @@ ENTRIES = {
     "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
             What the interval generalises to: new systems and inputs ("both"), new inputs for these systems ("input"),
-            or new systems on these inputs ("system"). "auto": "both" from 5 systems on. "cell" is too narrow.
+            or new systems on these inputs ("system"). "auto" is "both" with 5 or more systems, else "input". "cell", at
+            global level, treats outputs as independent and is too narrow; not for "pdp".
     """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-            Generalise to new systems and inputs ("both"), new inputs for these systems ("input"), or new systems on
-            these inputs ("system"). "auto" is "both" from 5 systems on, else "input".
+            What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or
+            new systems on these inputs ("system"). "auto" is "both" with 5 or more systems, else "input".
     """,
     "crossed": """
         crossed : bool, default False
-            With "both": a coin for each system and one for each input; swap a score if exactly one of its two says so.
+            With "both": draw a random bit for each system and for each input, and swap a score if its two bits differ.
     """,
     "swap": """
         swap : {"scores", "decisions"}, optional
@@ -186,7 +193,7 @@ ENTRIES = {
     """,
     "along.versions": """
         along : str, optional
-            Further dim of `score` with versions of each metric (language, prompt, model), each compared with `base`.
+            Additional dim of `score` with versions of each metric (language, prompt, model), each compared with `base`.
     """,
     "base": """
         base : label, optional
@@ -219,7 +226,7 @@ ENTRIES = {
     """,
     "ds.ratings": """
         ds : Dataset
-            Scores, with ratings beside them; it is not changed.
+            Scores and ratings; it is not changed.
     """,
     "n_bins": """
         n_bins : int, default 10
@@ -257,7 +264,7 @@ ENTRIES = {
     """,
     "metrics": """
         metrics : label, list of labels or bool DataArray, optional
-            The deciding metrics. Default: all except ``ds.attrs["gold"]`` and those that ``kind`` calls human.
+            The deciding metrics. Default: all except ``ds.attrs["gold"]`` and those of ``kind`` "human".
     """,
     "keep": """
         keep : {"any", "all"}, default "any"

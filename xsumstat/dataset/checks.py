@@ -272,7 +272,13 @@ def report_gaps(found: Gaps) -> None:
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
     if found.cells is not None:
-        what = "cells left out, as only one of metric and gold has a score there"
+        report_cells(found, "cells left out, as only one of metric and gold has a score there")
+
+
+def report_cells(found: Gaps, what: str) -> None:
+    """Report the number of cells of each metric that are left out beside whole systems and inputs."""
+    if found.cells is not None:
+        labels = found.systems.labels["metric"]
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
@@ -387,7 +393,6 @@ def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
 
 
 def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
-    """Values with one chunk for each metric, if lazy."""
     if not facts.is_lazy(values):
         return values
     sizes = {"metric": 1, "system": -1, "input": -1}

@@ -39,7 +39,6 @@ class Draw:
 
     @property
     def names(self) -> list[str]:
-        """All strata."""
         return sorted(set(self.strata))
 
 
@@ -147,7 +146,6 @@ def sentence(attrs: Mapping[Any, Any], verb: str = "are") -> str:
 
 
 def without(ds: xr.Dataset) -> xr.Dataset:
-    """The Dataset without a draw."""
     kept = {name: value for name, value in ds.attrs.items() if name not in (HOW, SEED, COLUMNS)}
     found = ds.drop_vars([name for name in COORDS if name in ds.coords])
     found.attrs = kept

@@ -26,8 +26,6 @@ def is_preferences(ds: Any) -> bool:
 
 @dataclass(frozen=True)
 class Choices:
-    """Preferences as arrays."""
-
     values: FloatArray  # (prompts, pairs, orders, raters): 1 left, −1 right, 0 tie, NaN none
     systems: tuple[Any, ...]
     left: IntArray  # (pairs,), places among `systems`, as `right`

@@ -25,8 +25,6 @@ THESE, LIKE_THESE = "these systems", "systems like these"
 
 @dataclass(frozen=True)
 class Scope:
-    """The scope of an answer."""
-
     random: tuple[str, ...]  # dims that generalise
     systems: int = 0  # how many (0: unknown), as `inputs`
     inputs: int = 0

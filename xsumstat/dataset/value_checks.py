@@ -99,7 +99,6 @@ def held() -> Iterator[Held]:
 
 
 def each_once(*found: list[Said]) -> list[Said]:
-    """Every warning once."""
     caveats, error = until_error([said for each in found for said in each])
     return [Said(list(dict.fromkeys(caveats)), error)]
 

@@ -1,9 +1,8 @@
-"""Krippendorff's alpha without each system, input or cell, from sums taken once.
+"""Krippendorff's alpha without each system, input or cell, from sums taken once."""
 
-With n ratings, n_c of value c, m in a cell, and weight d of two values, ``α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/ (m
-− 1) / Σ_ck n_c n_k d_ck``. Where d is ``(p_c − p_k)²`` of places p, ``Σ_ck n_c n_k d_ck = 2n·Σ_c n_c (p_c − mean)²``,
-so no array is as large as all pairs of values.
-"""
+# With n ratings, n_c of value c, m in a cell, and weight d of two values, α = 1 − (n − 1)·Σ_cells Σ_ck n_c n_k d_ck/(m
+# − 1) / Σ_ck n_c n_k d_ck. Where d is (p_c − p_k)² of places p, Σ_ck n_c n_k d_ck = 2n·Σ_c n_c (p_c − mean)², so no
+# array is as large as all pairs of values.
 
 from __future__ import annotations
 
@@ -106,7 +105,6 @@ class RatedCells:
         return np.asarray(self._sparse.T @ (self.size / (self.size - 1)))
 
     def all_apart(self, place: FloatArray) -> float:
-        """`apart` of all cells together."""
         if self._coincidences is not None:
             return float((self._coincidences * (place[:, None] - place) ** 2).sum())
         sums = self._sparse @ place

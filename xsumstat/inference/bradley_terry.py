@@ -1,8 +1,7 @@
-"""Strengths of systems from choices: Bradley and Terry's model with ties (Davidson).
+"""Strengths of systems from choices: Bradley and Terry's model with ties (Davidson); leading dims broadcast."""
 
-With strengths λ and ``δ = λ_left − λ_right``, the left system is chosen in proportion to ``exp(δ/2)``, the right one to
-``exp(−δ/2)``, a tie to ``exp(η)``. The model is fitted to (perhaps corrected) sums over pairs; leading dims broadcast.
-"""
+# With strengths λ and δ = λ_left − λ_right, the left system is chosen in proportion to exp(δ/2), the right one to
+# exp(−δ/2), a tie to exp(η). The model is fitted to (perhaps corrected) sums over pairs.
 
 from __future__ import annotations
 

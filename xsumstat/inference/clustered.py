@@ -153,11 +153,10 @@ def _fit(rows: FloatArray, present: BoolArray, question: Question) -> _Fit | Non
 def _of_systems(
     rows: FloatArray, present: BoolArray, fit: _Fit, question: Question, codes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Variance over (clusters of) systems, and its degrees of freedom; NaN where a slope is undefined without one.
-
-    ``(N−1)/N·Σ(γ(−i) − mean)²`` is a quadratic form in the errors (of systems and cells, variances from the residuals).
-    It is divided by its relative bias; the degrees of freedom are those of the chi-squared with its mean and variance.
-    """
+    """Variance over (clusters of) systems, and its degrees of freedom; NaN where a slope is undefined without one."""
+    # (N−1)/N·Σ(γ(−i) − mean)² is a quadratic form in the errors (of systems and cells, variances from the residuals).
+    # It is divided by its relative bias; the degrees of freedom are those of the chi-squared with its mean and
+    # variance.
     systems = int(codes.max()) + 1
     without = None
     if systems > 2:

@@ -20,11 +20,9 @@ _GOLDEN, _SECTIONS = (math.sqrt(5) - 1) / 2, 38
 
 
 def compared(estimated: Estimated, confidence_level: float, alternative: str) -> tuple[float, float, float, float]:
-    """Limits of a difference, the p-value of no difference, and the p-value with the two exchanged.
-
-    With q0 the first quantile of t at which the limits reach 0 the two-sided p-value is ``2·T(−q0)``, and "greater" of
-    a positive difference ``T(−q0)``; documentation, "How intervals and tests are computed".
-    """
+    """Limits of a difference, the p-value of no difference, and the p-value with the two exchanged."""
+    # With q0 the first quantile of t at which the limits reach 0 the two-sided p-value is 2·T(−q0), and "greater" of a
+    # positive difference T(−q0): p ≤ α exactly where the 1 − α interval excludes 0.
     if estimated.about is None:
         return (math.nan,) * 4
     t = t_quantile(confidence_level, estimated.df)

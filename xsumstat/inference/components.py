@@ -95,7 +95,6 @@ class Layout:
         return np.asarray(np.sqrt([each[at] for at, each in enumerate(own)]))
 
     def without_inputs(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """`estimate` without each input, (effects, inputs)."""
         return self._solved(x, y, _LEFT_OUT[1])
 
     def _solved(self, x: FloatArray, y: FloatArray, without: Axes) -> FloatArray:

@@ -1,4 +1,5 @@
 """What changed between two scorings of the same outputs: verdicts, scores, means of systems; plain arrays."""
+
 # Prompts are random, systems are not. Means of systems are estimates with a covariance matrix by prompts, so every
 # shift, of one system, of all, or of one more than the others, is a contrast of these means.
 
@@ -146,7 +147,6 @@ class Shifts:
         return 0.0 if error == 0 else two_sided_by_t(value, error, df)
 
     def overall(self, level: float) -> dict[str, FloatArray]:
-        """The mean of the systems' shifts."""
         there = np.flatnonzero(self.n > 0)
         weights = np.zeros(len(self.n))
         weights[there] = 1 / max(len(there), 1)

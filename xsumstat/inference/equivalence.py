@@ -32,6 +32,7 @@ def within(estimated: Estimated, margins: ArrayLike, alpha: float) -> tuple[floa
     margins = np.asarray(margins, dtype=float)
     if estimated.about is None:
         return math.nan, math.nan, np.full(margins.shape, math.nan)
+    estimated = estimated.allowing_bias()
     limits = _Limits.of(estimated)
     t = t_quantile(1 - 2 * alpha, estimated.df)
     pvalues = [math.nan if math.isnan(margin) else limits.pvalue(margin) for margin in margins.tolist()]

@@ -194,13 +194,11 @@ def difference(one: Group, two: Group, measure: Measure, dims: tuple[str, ...]) 
 
 
 def heterogeneity(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> Heterogeneity:
-    """Wald test of equal correlations in all groups on Fisher's scale.
-
-    z: arctanh of the estimates less their bias; S: covariance matrix of their q = G − 1 contrasts C, S_k its parts with
-    df_k degrees of freedom. ``W = (Cz)'S⁻¹(Cz)``, ``ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k``, ``T_k = S_k·S⁻¹``;
-    ``W·(ν−q+1)/(νq)`` is F with q and ν − q + 1 degrees of freedom (one part: Hotelling's T²; two groups: the square of
-    Satterthwaite's t).
-    """
+    """Wald test of equal correlations in all groups on Fisher's scale."""
+    # z: arctanh of the estimates less their bias; S: covariance matrix of their q = G − 1 contrasts C, S_k its parts
+    # with df_k degrees of freedom. W = (Cz)'S⁻¹(Cz), ν = q(q+1)/Σ_k(tr(T_k²) + tr(T_k)²)/df_k, T_k = S_k·S⁻¹;
+    # W·(ν−q+1)/(νq) is F with q and ν − q + 1 degrees of freedom (one part: Hotelling's T²; two groups: the square of
+    # Satterthwaite's t).
     q = len(groups) - 1
     if q < 1 or any(each.estimated.fell_back for each in groups):
         return Heterogeneity()

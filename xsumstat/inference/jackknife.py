@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
@@ -31,18 +32,29 @@ Limits = tuple[Limit, Limit]
 
 @dataclass(frozen=True)
 class Estimated:
-    """An estimate with its uncertainty."""
-
     estimate: float
     bias: float  # the estimate less the centre of its intervals
     standard_error: float
     df: float
     fell_back: bool = False  # nothing varies; another interval is used
     about: Callable[[Limit], Limits] | None = None  # from quantiles of t to limits; None: no interval
+    unremoved: float = 0.0  # an estimated bias that the limits ignore
 
     @property
     def centre(self) -> float:
         return self.estimate - self.bias
+
+    def allowing_bias(self) -> Estimated:
+        """With limits that also reach those without the `unremoved` bias, taken as a standard error at most."""
+        about, off = self.about, math.copysign(min(abs(self.unremoved), self.standard_error), self.unremoved)
+        if about is None or not off:
+            return self
+
+        def wider(t: Limit) -> Limits:
+            low, high = about(t)
+            return low - max(off, 0.0), high - min(off, 0.0)
+
+        return replace(self, about=wider)
 
     def limits(self, t: float) -> tuple[float, float]:
         """Limits, extended to the estimate; NaN where there are none."""
@@ -418,8 +430,11 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     if one.about is None or two.about is None:
         return difference(one, two, math.nan, float(np.minimum(one.df, two.df)))
     gap = parts[0].less(parts[1])
-    spread = variance(gap, varying(gap.shape, dims))
-    return difference(one, two, spread, float(np.minimum(one.df, two.df)))
+    dims = varying(gap.shape, dims)
+    found = difference(one, two, variance(gap, dims), float(np.minimum(one.df, two.df)))
+    if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
+        return found
+    return replace(found, unremoved=second_order_bias(gap.bends, gap.shape[1]))
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:

@@ -29,7 +29,6 @@ class Missing:
 
     @cached_property
     def rated(self) -> BoolArray:
-        """The outputs that have a human score."""
         return (self.lacks | self.there) & ~np.isnan(self.gold)
 
     def by_system(self, confidence_level: float) -> FloatArray:

@@ -1,4 +1,5 @@
 """How a metric's error changes with covariates when human scores are noisy: errors in variables, Fieller's limits."""
+
 # A regression on noisy human scores credits a covariate with what it shares with quality; here the noise is subtracted
 # from their sum of squares (Fuller 1987, section 2; Carroll, Ruppert, Stefanski & Crainiceanu 2006).
 

@@ -38,12 +38,11 @@ class Expected(Protocol):
 
 @dataclass(frozen=True)
 class FromParts:
-    """From the jackknife's parts on N systems and M inputs (`shape`).
+    """From the jackknife's parts on N systems and M inputs (`shape`)."""
 
-    Input level: ``V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m``; system level: ``V(n, m) = V_s·v(r_m,
-    n)/v(r_M, N) + P·M/m``, r_m Pearson's correlation of means over m inputs, v(r, n) the coefficient's variance for n
-    normal scores (Pearson: about ``(1 − r²)²/(n − 1)``).
-    """
+    # Input level: V(n, m) = (N−1)/(n−1)·[(V_s − V_c) + V_c·M/m] + P·M/m; system level: V(n, m) = V_s·v(r_m, n)/v(r_M,
+    # N) + P·M/m, r_m Pearson's correlation of means over m inputs, v(r, n) the coefficient's variance for n normal
+    # scores (Pearson: about (1 − r²)²/(n − 1)).
 
     shape: tuple[int, int]
     measure: Measure

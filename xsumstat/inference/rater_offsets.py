@@ -127,7 +127,6 @@ class Noise:
         return np.asarray((weights * cells.apart**2).sum(axis=(0, 1)) - 2 * self.offsets @ linear + moved)
 
     def _single(self) -> FloatArray:
-        """Variance of a single rating."""
         several = (self.cells.count > 1).astype(float)
         squares = self._whole(several) - self.left_out @ self._own().sum(axis=1)
         spare = self._fits.spare

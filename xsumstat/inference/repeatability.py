@@ -104,7 +104,6 @@ class Components:
         return found
 
     def noise(self, level: str) -> FloatArray:
-        """The noise of a single run at a level."""
         residual = self.variance["residual"]
         return residual / self._inputs if level == "system" else residual
 
@@ -116,7 +115,6 @@ class Components:
 
     @cached_property
     def there(self) -> BoolArray:
-        """Of the inputs, which have a score."""
         return np.asarray((~np.isnan(self.score)).any(axis=(0, 2)))
 
     def numbers(self) -> FloatArray:

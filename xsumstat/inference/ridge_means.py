@@ -16,12 +16,11 @@ LEAST_SYSTEMS = 3
 def ridge_means(
     x: FloatArray, z: FloatArray, target: str, level: float, scale: tuple[float, float] | None = None
 ) -> tuple[dict[str, FloatArray], FloatArray]:
-    """The numbers of `system_means`, and the weights (metrics, systems).
-
-    A system's mean is that of ``z_j + (x̄ − x_j)'b(−j)`` over its n ratings j: x̄ its metrics' means over all m inputs,
-    b(−j) the slopes without input j. Its variance is ``(1/n − 1/m)·s²`` of these terms plus ``(J−1)/J·Σ_j[(b(−j) −
-    mean)'gap]²`` over the J rated inputs, gap = x̄ less the means over rated inputs; for new inputs plus s²_z/m.
-    """
+    """The numbers of `system_means`, and the weights (metrics, systems)."""
+    # A system's mean is that of z_j + (x̄ − x_j)'b(−j) over its n ratings j: x̄ its metrics' means over all m inputs,
+    # b(−j) the slopes without input j. Its variance is (1/n − 1/m)·s² of these terms plus (J−1)/J·Σ_j[(b(−j) −
+    # mean)'gap]² over the J rated inputs, gap = x̄ less the means over rated inputs; for new inputs plus s²_z/m. A
+    # system with too few ratings has slopes of 0. `scale`: possible range of ratings, for limits of one or two values.
     scored: BoolArray = np.asarray(~np.isnan(x).any(axis=0))
     rated: BoolArray = np.asarray(scored & ~np.isnan(z))
     n, m = rated.sum(axis=-1).astype(float), scored.sum(axis=-1).astype(float)

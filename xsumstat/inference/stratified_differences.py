@@ -19,12 +19,11 @@ _MODERATED, _MODERATED_PAIRS = 1.0, 3
 def stratified_differences(
     f: FloatArray, z: FloatArray, pairs: IntArray, strata: Strata, target: str, level: float
 ) -> dict[str, FloatArray]:
-    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`.
-
-    W_h: strata's shares of the m inputs that both systems have metric scores on; z_d, f_d: the systems' differences on
-    an input; D_h: mean of f_d on all inputs of a stratum less that on the rated ones. The difference is ``Σ W_h·(mean_h
-    z_d + κb·D_h)``, its variance ``Σ W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D²``, for new inputs that of z_d over m more.
-    """
+    """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`."""
+    # W_h: strata's shares of the m inputs that both systems have metric scores on; z_d, f_d: the systems' differences
+    # on an input; D_h: mean of f_d on all inputs of a stratum less that on the rated ones. The difference is Σ
+    # W_h·(mean_h z_d + κb·D_h), its variance Σ W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D², for new inputs plus that of z_d
+    # over m.
     every = np.array(list(itertools.combinations(range(f.shape[-2]), 2)), dtype=np.int64).reshape(-1, 2)
     slope = _slope(f, z, strata)
     typical = [

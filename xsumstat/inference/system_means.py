@@ -89,12 +89,11 @@ class Slope:
 
 @dataclass(frozen=True)
 class _Slopes:
-    """The slope of each system, (..., systems), between its own and the shared one.
+    """The slope of each system, (..., systems), between its own and the shared one."""
 
-    ``β_s = w_s·b_s + (1 − w_s)·κ·b``, ``b_s = Σ_j fz/Σ_j f²``, w_s from `_weights`; variance ``w_s·var(b_s) + (1 −
-    w_s)·κ·var(b)``, var(b_s) = ``s²_s/Σ_j f²``. An own slope costs one degree of freedom, the shared one ``min(1,
-    var(b)·Σ_j f²/s²)``.
-    """
+    # β_s = w_s·b_s + (1 − w_s)·κ·b, b_s = Σ_j fz/Σ_j f², w_s from `_weights`; variance w_s·var(b_s) + (1 −
+    # w_s)·κ·var(b), var(b_s) = s²_s/Σ_j f². An own slope costs one degree of freedom, the shared one min(1, var(b)·Σ_j
+    # f²/s²).
 
     beta: FloatArray
     variance: FloatArray

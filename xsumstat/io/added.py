@@ -58,7 +58,7 @@ def add_metric(
         Columns that identify an output, such as ``["model", "prompt_id"]``, or the dim or coordinate of each column:
         ``{"system": "model", "doc_id": "document"}``. Default: columns with usual names.
     metric : str or list of str, optional
-        Columns of scores, each a metric. Default: every other numeric column.
+        Columns of scores. Default: every other numeric column.
     name : str or list of str, optional
         Names of the metrics in the result. Default: the names of their columns, or of the ``.score`` file.
     lower_is_better : str or list of str, optional
@@ -172,7 +172,7 @@ def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
     if added_files.is_scores(path):
         return added_files.rows_of(ds, path)[0], path
     if suffix == ".jsonl":
-        return rows.prepared(recognised.records(path), None), None
+        return rows.prepared(recognised.File(path).records, None), None
     with stores.reading(path):
         return frames.table(path, [])[0], None if suffix == ".parquet" else path
 
@@ -348,7 +348,6 @@ def _of_labels(ours: pd.Index, column: pd.Series[Any], key: str, as_text: bool) 
 
 
 def _laid_out(score: xr.DataArray, match: _Match, names: list[Hashable], values: FloatArray) -> xr.DataArray:
-    """The new scores on the labels of the joined dims."""
     dims = list(match.places)
     cube = np.full((len(names), *(score.sizes[dim] for dim in dims)), np.nan)
     for row, each in zip(cube, values[:, match.rows], strict=True):

@@ -18,20 +18,11 @@ NEW = "new"  # what the coordinate `submission` calls a metric that came after t
 
 
 def is_scores(scores: Any) -> bool:
-    """Whether it is the path of a `.score` file."""
     return isinstance(scores, str | Path) and Path(scores).suffix.lower() == score_files.SUFFIX
 
 
 def rows_of(ds: xr.Dataset, path: Path) -> tuple[pd.DataFrame, str]:
-    """A row for each system and input of the Dataset, each system's scores in the order of the inputs, and their name.
-
-    Parameters
-    ----------
-    ds : Dataset
-        Whose inputs the scores are of, in this order.
-    path : Path
-        Lines of "SYSTEM SCORE"; of domains "DOMAIN SYSTEM SCORE".
-    """
+    """Rows of lines "SYSTEM SCORE" (or "DOMAIN SYSTEM SCORE"), in the order of the Dataset's inputs, and their name."""
     score = schema.checked_scores(ds)
     name, granularity = score_files.named(path)
     own = ds.attrs.get("granularity", granularity)

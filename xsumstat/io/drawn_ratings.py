@@ -23,15 +23,7 @@ _LEAST = 5
 
 
 def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
-    """Warn of outputs that were drawn and not rated, or the other way, and of judges' scores that differ.
-
-    Parameters
-    ----------
-    score : DataArray, (..., metric, system, input)
-    placed : DataArray, (system, input)
-        Human scores on the labels of the scores.
-    draw : Draw
-    """
+    """Warn of outputs that were drawn and not rated, or the other way, and of judges' scores that differ."""
     rated: BoolArray = np.asarray(placed.transpose(*facts.CELLS).notnull().values)
     extra = [dim for dim in score.dims if dim not in facts.CORE]
     values = score.mean(extra).transpose(*facts.CORE).compute()

@@ -47,8 +47,7 @@ def read_esa(
     language_pair : str, optional
         Such as "en-cs". Default: the only one.
     annotators : mapping, str or Path, optional
-        Accounts of each annotator, or a JSON file of them (``annotator_mapping.json``). Default: each account is a
-        rater.
+        Accounts of each annotator, or a JSON file of them (``annotator_mapping.json``). Default: each is a rater.
 
     Returns
     -------
@@ -60,18 +59,13 @@ def read_esa(
     Raises
     ------
     FileNotFoundError, ValueError
-        For a missing or malformed file, a score outside 0 to 100, an unknown language pair, or several without
-        `language_pair`.
+        For a missing or malformed file, a score outside 0 to 100, or several pairs without `language_pair`.
 
     Warns
     -----
     UserWarning
-        Counts the annotations left out: attention checks ("BAD"), repeated and incomplete documents, tutorials. Counts
-        the outputs that one rater scored twice, whose scores are averaged.
-
-    References
-    ----------
-    Kocmi et al. (2024), "Error Span Annotation", WMT. github.com/wmt-conference/wmt24-news-systems, wmt25-general-mt.
+        Counts the annotations left out (attention checks, repeated and incomplete documents, tutorials), and the
+        outputs that one rater scored twice, whose scores are averaged.
 
     Examples
     --------
@@ -103,7 +97,6 @@ def read_esa(
 
 
 def _accounts(annotators: Any) -> dict[str, str]:
-    """The annotator of each account."""
     if annotators is None:
         return {}
     if not isinstance(annotators, Mapping):

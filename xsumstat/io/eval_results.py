@@ -45,8 +45,7 @@ def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Raises
     ------
     FileNotFoundError, ValueError
-        If a file is missing or malformed (file and line are named), two runs of one model have the same document, or a
-        document differs between models.
+        For a malformed file, two runs of one model with the same document, or a document that differs between models.
 
     Warns
     -----

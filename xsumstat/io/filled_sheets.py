@@ -53,7 +53,6 @@ def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
 
 
 def _keys(names: list[str], file: str) -> dict[str, str]:
-    """The columns of system and input."""
     keys: dict[str, str] = {}
     for dim in facts.CELLS:
         column = usual.recognised(names, dim)
@@ -64,12 +63,11 @@ def _keys(names: list[str], file: str) -> dict[str, str]:
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """The rows, labels as texts."""
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
         return _of_workbook(path)
     if suffix == ".jsonl":
-        return rows.prepared(recognised.records(path), None)
+        return rows.prepared(recognised.File(path).records, None)
     with stores.reading(path):
         names = usual.header(path)
         labels = [usual.recognised(names, field) for field in (*facts.CELLS, "rater")]

@@ -47,10 +47,9 @@ def to_scores(
         Pandas, polars, pyarrow, or any frame with ``to_pandas()``; the method ``df.meta.to_scores(...)`` needs pandas.
         Tidy, one row per score, or with ``wide=True`` one row per output and one column per metric. It is not changed.
     metric : str or list of str, optional
-        Tidy: the column that names the metric, default "metric". Wide: the metrics' columns, default all other numeric
-        ones.
+        Tidy: column that names the metric, default "metric". Wide: metrics' columns, default all other numeric ones.
     system, input : str, default "system", "input"
-        Columns of system and input. Without a column of systems all rows belong to one system, "system".
+        Columns of system and input. Without a column of systems all rows belong to one, "system".
     value : str, default "score"
         Tidy: the column of scores.
     wide : bool, default False
@@ -63,20 +62,17 @@ def to_scores(
     rater : str, optional
         Column that names the rater, with one row per rating. Default: each of `ratings` is one rater.
     run : str, optional
-        Column that names the run of a judge; it becomes the further dim ``run``. A row of a tidy frame without a run
-        holds in every run, such as a human score. Ratings that are the same in every run have no dim `run`.
+        Column that names the run of a judge, the further dim ``run``. A row without a run counts for every run.
     aggregate : str or callable, optional
         How several scores of one cell are combined, as in pandas: "mean", "median", "first" ... Default: an error.
     gold : str, optional
-        Metric, or "rating", to compare with by default, ``ds.attrs["gold"]``. Default: with `ratings` "human", else
-        none.
+        Metric, or "rating", to compare with by default, ``ds.attrs["gold"]``. Default with `ratings`: "human".
     lower_is_better : str or list of str, optional
         Metrics that are better when lower, such as an error rate: ``higher_is_better(metric)`` is False for them, and
         they are negated before any analysis. A message suggests undeclared ones by their negative correlation.
     kind : mapping, optional
-        Metrics of each kind, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``: the coordinate ``kind(metric)``,
-        default "automatic", "human" for the gold. Kinds "human" and "covariate" are analysed only if `metric=` names
-        them.
+        Coordinate ``kind(metric)``, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``; default "automatic". Kinds
+        "human" and "covariate" are analysed only if `metric=` names them.
     labels : list of str, optional
         Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; see ``ds.attrs["labels"]``.
 
@@ -90,13 +86,12 @@ def to_scores(
     Raises
     ------
     ValueError, TypeError
-        For unknown or repeated columns, missing labels, labels that are text only in part, scores that are not finite
-        numbers, repeated cells, and unknown metrics in `gold`, `lower_is_better` or `kind`.
+        For unknown columns or metrics, missing or mixed labels, scores that are not finite numbers, or repeated cells.
 
     Warns
     -----
     UserWarning
-        Names columns that are left out, labels with blanks around them (removed), and labels that look alike.
+        Names columns left out, labels with blanks around them (removed), and labels that look alike.
 
     Examples
     --------
@@ -206,7 +201,7 @@ def _with_ratings(
 
 
 def read_scores(
-    path: str | Path,
+    path: str | Path | recognised.File,
     *,
     metric: str = "metric",
     system: str = "system",
@@ -231,19 +226,19 @@ def read_scores(
     Inspect AI, promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame. `ratings`
     are columns (tidy: metrics) by several raters; their mean becomes the metric "human", the gold.
     """
-    path = Path(path)
+    file = path if isinstance(path, recognised.File) else recognised.File(path)
+    path = file.path
     if not path.exists():
         raise stores.no_such(path)
     suffix = path.suffix.lower()
     if chunks is not None and suffix not in stores.STORES:
         known = validate.listing(stores.STORES)
         raise ValueError(f"chunks={chunks!r} needs a file that can be read in parts ({known}), got {path.name}")
-    is_records = recognised.is_records(path)
     for name, given in (("ratings", ratings), ("run", run)):
-        if given is not None and suffix not in usual.TABLES and not is_records:
+        if given is not None and suffix not in usual.TABLES and not file.is_records:
             raise ValueError(f"{name}={given!r} names columns, and {path.name} is no table")
-    if (suffix in recognised.SUFFIXES and not is_records) or (path.is_dir() and suffix != ".zarr"):
-        return recognised.reader_of(path)(path)
+    if (suffix in recognised.SUFFIXES and not file.is_records) or (path.is_dir() and suffix != ".zarr"):
+        return recognised.reader_of(file)(path)
     if suffix == score_files.SUFFIX:
         return mtme.read_files(path)
     if suffix not in FORMATS:
@@ -254,7 +249,7 @@ def read_scores(
             cells.report_alike(ds.indexes)
             return ds
         dims = validate.several("dims", dims, "a column or several")
-        frame, place = table(path, [metric, system, input, *dims, *([] if run is None else [run])])
+        frame, place = table(file, [metric, system, input, *dims, *([] if run is None else [run])])
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
     scale = texts.checked(labels)
@@ -269,10 +264,11 @@ def read_scores(
     return ds.assign_attrs(labels=list(scale)) if scale else ds
 
 
-def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
+def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:
     """First rows of a table, from which its columns are recognised; only its header where rows are broken."""
-    if recognised.is_records(path):
-        return recognised.records(path).head(rows_read)
+    if file.is_records:
+        return file.records.head(rows_read)
+    path = file.path
     names = usual.header(path)
     try:
         if path.suffix.lower() == ".parquet":
@@ -287,11 +283,12 @@ def sample(path: Path, rows_read: int = 10_000) -> pd.DataFrame:
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
-def table(path: Path, labels: list[str]) -> tuple[pd.DataFrame, Place]:
+def table(file: Path | recognised.File, labels: list[str]) -> tuple[pd.DataFrame, Place]:
     """A table with the columns of labels as text, and the names of its rows."""
-    suffix = path.suffix.lower()
+    file = file if isinstance(file, recognised.File) else recognised.File(file)
+    path, suffix = file.path, file.path.suffix.lower()
     if suffix in recognised.SUFFIXES:
-        return recognised.records(path), lambda row: f"{path.name}, row {row}"
+        return file.records, lambda row: f"{path.name}, row {row}"
     if suffix == ".parquet":
         extras.optional("pyarrow", "data")
         stores.check_parquet(path)

@@ -51,10 +51,9 @@ def add_gold(
     ds : Dataset
         Scores; it is not changed.
     human : DataArray, (system, input) or (system, input, rater), DataFrame, str or Path
-        Human scores or ratings; labels are matched as text (7 and "7" match). A path names the file that raters filled
-        (.csv, .tsv, .xlsx, .jsonl, .parquet), as `sample_inputs` wrote it. A frame has one row per rating, or one
-        row per output and a column per rater (annotator_1, annotator_2), with usual names (system, model; input, doc;
-        rater, annotator; score, rating). For other names use `to_scores`.
+        Human scores or ratings; labels are matched as text (7 and "7" match). A path names the file that raters filled,
+        as `sample_inputs` wrote it. A frame has one row per rating, or one row per output and a column per rater, with
+        usual names (system, input, annotator, score). For other names use `to_scores`.
     name : str, default "human"
         Name of the metric of human scores.
     labels : list of str, optional
@@ -70,15 +69,15 @@ def add_gold(
     Raises
     ------
     ValueError
-        If no label matches, a metric has this name, human scores have other dims, or columns have other names. If a
-        file names an unknown system or input, repeats an output, or has a cell that is no number.
+        If no label matches, a metric has this name, dims or columns have other names, or a file has an unknown system
+        or input, a repeated output, or a cell that is no number.
 
     Warns
     -----
     UserWarning
-        Counts outputs without a human score, human scores without an output, and averaged rows of one output without a
-        column of raters; names labels that look alike and differ. After `sample_inputs`: counts drawn outputs without
-        a human score and rated inputs that were not drawn, and names judges that score the rated ones differently.
+        Counts outputs without a human score, human scores without an output, and averaged rows; names labels that look
+        alike. After `sample_inputs`: counts drawn outputs without a human score and others with one, and names judges
+        that score the rated ones differently.
 
     Examples
     --------
@@ -114,7 +113,6 @@ def _report_match(match: Match) -> None:
 
 
 def _of_file(sheet: filled_sheets.Sheet, scale: Sequence[str]) -> xr.DataArray:
-    """Human scores from a filled file."""
     if not sheet.columns:
         return _of_frame(sheet.frame, scale)
     ratings = frames.to_scores(

@@ -47,8 +47,7 @@ def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     Raises
     ------
     FileNotFoundError, ValueError
-        If a file is missing or malformed, two logs have the same sample of one model, or a sample differs between
-        models.
+        For a malformed file, two logs with the same sample of one model, or a sample that differs between models.
 
     Warns
     -----
@@ -99,7 +98,6 @@ def _number(value: Any) -> Any:
 
 
 def _plain(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
-    """Header and samples of a log in one JSON text."""
     if file.suffix.lower() == ".eval":
         raise ValueError(f"{file.name}: it is no zip file, and an .eval log is one; is it whole?")
     content = mapping(parsed(file.read_bytes(), file.name), file.name)

@@ -58,14 +58,13 @@ def read_mqm(
         Tab-separated, one row per error, as ``mqm_ted_ende.tsv`` of google/wmt-mqm-human-evaluation, Marot and MQM
         Viewer; or mt-metrics-eval's ``human-scores/PAIR.NAME.seg.rating`` (errors without texts, inputs numbered).
     major, minor : float, default 5 and 1
-        Weight of an error of this severity.
+        Weights of errors of these severities; all defaults are those of Freitag et al. (2021), TACL 9.
     non_translation : float, default 25
         Weight of a major error of the category "Non-translation".
     punctuation : float, default 0.1
         Weight of a minor error of the category "Fluency/Punctuation".
     weights : mapping of str to float, optional
-        Further weights, by "SEVERITY" or "SEVERITY/CATEGORY": ``{"critical": 10, "minor/style": 0.5}``. The most
-        specific one counts. "neutral" has weight 0.
+        Further weights, by "SEVERITY" or "SEVERITY/CATEGORY": ``{"critical": 10, "minor/style": 0.5}``.
 
     Returns
     -------
@@ -83,19 +82,11 @@ def read_mqm(
     Warns
     -----
     UserWarning
-        Reports segments with several `seg_id`, inputs with several texts (the first is kept), labels with blanks, and
-        rows that are left out: without a rater, or attention checks ("HOTW-test").
+        Reports segments with several `seg_id`, inputs with several texts (the first is kept), and rows left out.
 
     Notes
     -----
-    Columns are found by name (system, doc, doc_id, seg_id, rater, source, target, category, severity, and Marot's
-    names); without a header they have this order. Quotation marks are plain characters. An input is labelled by its
-    `seg_id` where that is unique, else "DOC:DOC_ID". Case, blanks, hyphens, underscores and "!" do not count in
-    severities and categories. A row "No-error" means that the rater has seen the output.
-
-    References
-    ----------
-    Freitag et al. (2021), "Experts, Errors, and Context", TACL 9 (the weights).
+    Columns, labels of inputs and spelling of severities: documentation, "Load your scores".
 
     Examples
     --------

@@ -67,18 +67,11 @@ def read_mtme(
     Warns
     -----
     UserWarning
-        Names metrics that lack systems or scores (NaN; not a metric's own reference), files with "nan" for missing
-        scores or further columns in the list of documents, and names that look alike.
+        Names metrics that lack systems or scores, files with "nan" or further columns, and names that look alike.
 
     Notes
     -----
-    Reads ``human-scores/PAIR.NAME.GRANULARITY.score``, ``metric-scores/PAIR/NAME-REF.GRANULARITY.score``,
-    ``documents/PAIR.docs``, and the names of ``references/PAIR.NAME.txt`` or ``.jsonl``. Ratings of spans
-    (``.seg.rating``, for `read_mqm`), metadata and texts are not read.
-
-    References
-    ----------
-    github.com/google-research/mt-metrics-eval, README, "File organization and naming convention".
+    The files that are read: documentation, "Load your scores". `read_mqm` reads ratings of spans (``.seg.rating``).
 
     Examples
     --------
@@ -134,13 +127,7 @@ def _marked(ds: xr.Dataset, test_set: str) -> xr.Dataset:
 
 
 def read_files(path: Path) -> xr.Dataset:
-    """The scores of one `.score` file, or of those in a folder: segments' scores, if there are such.
-
-    Parameters
-    ----------
-    path : Path
-        Its name, or those of the files in it, are ``NAME.GRANULARITY.score``.
-    """
+    """The scores of a file ``NAME.GRANULARITY.score``, or of those in a folder: of segments, if there are such."""
     there = [path] if path.is_file() else path.glob(f"*{score_files.SUFFIX}")
     named = {file: score_files.named(file) for file in sorted(there, key=lambda each: natural(each.name))}
     own = {file: each or GRANULARITIES[0] for file, (_, each) in named.items()}
@@ -280,25 +267,19 @@ def to_mtme(
     Raises
     ------
     FileExistsError
-        If a file exists and may not be replaced, or a folder is in a file's place, or the reverse.
+        If a file exists and may not be replaced.
     ValueError
-        For a name that the layout cannot hold, an automatic metric that scores part of a system, a document in several
-        places, texts or documents there that do not fit, or a further dim. Nothing is written.
+        For names, documents, partly scored systems or dims that the layout cannot hold. Nothing is written.
 
     Warns
     -----
     UserWarning
-        Names metrics that are written negated (``higher_is_better`` is False), and metrics that do not score all
-        systems, where the toolkit reads 0.
+        Names metrics written negated (lower is better), and those without all systems, where the toolkit reads 0.
 
     Notes
     -----
-    Open the result with ``EvalSet(test_set, language_pair, True, path=folder, info=MetaInfo(...))``; ``info`` names a
-    standard reference, and is optional for WMT's own test sets. ``source(input)`` and ``target(system, input)`` of
-    segments are written with line breaks as blanks; other texts that the toolkit demands are "[No translation
-    supplied]". References are those in metrics' names and systems of ``system_type`` "human", or else "refA". Without
-    ``document`` and ``domain`` all segments are one document "all"; an input that is a document, domain or system is
-    one segment.
+    Open the result with ``EvalSet(test_set, language_pair, True, path=folder, info=MetaInfo(...))``. What is written
+    for texts, references and documents: documentation, "Report your results".
 
     Examples
     --------

@@ -62,10 +62,9 @@ def to_latex(
     -------
     str
         ``\begin{table} ... \end{table}``, or ``longtable`` with `pages`: one row per metric, best first and in bold,
-        intervals as [.70, .99]. Below them stand the chance baselines, in columns of their own where they differ
-        between metrics. Further dims are groups of columns. Tests of all pairs and correlations among metrics are
-        square tables with significant p-values in bold. A note states how the numbers were computed. Other results
-        are written as the rows of `to_frame`.
+        intervals as [.70, .99], chance baselines below. Further dims are groups of columns. Tests of all pairs are
+        square tables, significant p-values in bold. A note states how the numbers were computed. Other results: rows of
+        `to_frame`.
 
     Examples
     --------
@@ -117,10 +116,9 @@ def to_markdown(
     Returns
     -------
     str
-        One row per metric, best first and in bold, intervals as [.70, .99]. Below them stand the chance baselines, in
-        columns of their own where they differ between metrics. Further dims are groups of columns, named in the titles.
-        Tests of all pairs and correlations among metrics are square tables with significant p-values in bold. A note
-        states how the numbers were computed. Other results are written as the rows of `to_frame`.
+        One row per metric, best first and in bold, intervals as [.70, .99], chance baselines below. Further dims are
+        groups of columns. Tests of all pairs are square tables, significant p-values in bold. A note states how the
+        numbers were computed. Other results: rows of `to_frame`.
 
     Examples
     --------
@@ -153,7 +151,6 @@ def _check_text(name: str, text: Any) -> None:
 
 
 def caption_of(result: xr.Dataset, caption: Any) -> str | None:
-    """The caption that is given, or made for True."""
     if caption is True:
         _check_result(result, None)
         return table_captions.caption(result)
@@ -162,7 +159,6 @@ def caption_of(result: xr.Dataset, caption: Any) -> str | None:
 
 
 def table_of(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any) -> Table:
-    """The table of a result, all arguments checked."""
     alpha = validate.fraction("alpha", alpha)
     if isinstance(digits, str):
         validate.choice("digits", digits, ("auto",))
@@ -202,7 +198,6 @@ def _over_pages(parts: list[Table], caption: list[str], label: list[str]) -> lis
 
 
 def _lines(table: Table) -> tuple[list[str], list[str]]:
-    """The lines of the head and of the body."""
     head = []
     if any(title for title, _ in table.groups):
         head = [" & ".join(["", *_latex_groups(table)]) + r" \\", _rules(table)]

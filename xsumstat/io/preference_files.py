@@ -47,8 +47,7 @@ def read_preferences(
         human judgements, Chatbot Arena); with ``model_1``, ``model_2``, ``g1_winner`` and ``g2_winner`` (FastChat's
         pairwise judges, both orders); AlpacaEval's ``annotations.json``. Several files are joined by prompt.
     kind : mapping, optional
-        Human raters, as ``{"human": ["ann"]}``. Default: those that the tools call "human", "author_1", "expert_1" or
-        "arena_user_1".
+        Human raters, as ``{"human": ["ann"]}``. Default: as the tools name them ("human", "expert_1" ...).
 
     Returns
     -------
@@ -61,11 +60,6 @@ def read_preferences(
     -----
     UserWarning
         Counts the lines without a choice, such as unreadable answers of a judge.
-
-    Notes
-    -----
-    AlpacaEval does not record its random order of outputs: ``output_1`` is taken as first. Its preferences between 1
-    and 2 become the nearer one; 1.5 is a tie.
 
     Examples
     --------

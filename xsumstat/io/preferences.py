@@ -54,9 +54,8 @@ def to_preferences(
     left, right : str, default "left", "right"
         Columns that name the system shown first, and the one shown second.
     choice : str, default "choice"
-        Column of choices: the name of the chosen system, or "A", "left", "1", "model_a" ... for `left`, "B", "right",
-        "2", "model_b" ... for `right`, "tie", "C", "draw", "tie (bothbad)" ... for a tie. Numbers are 1 and 2, or 1, 0
-        and -1. "error" and empty cells are missing.
+        Column of choices: the name of the chosen system, or "A", "left", "1", "model_a" ..., "B", "right", "2" ...,
+        "tie", "C", "draw" ... Numbers are 1 and 2, or 1, 0 and -1. "error" and empty cells are missing.
     prompt : str or list of str, default "prompt"
         Column that names the prompt. Several columns, such as question and turn, name it together and become
         coordinates; the first is ``ds.attrs["cluster"]``, by which prompts belong together.
@@ -82,8 +81,7 @@ def to_preferences(
     Raises
     ------
     ValueError, TypeError
-        For an unknown column or word, a missing label, a choice of a system that was not shown, a system paired with
-        itself, and a repeated choice.
+        For an unknown column or word, a missing label, a chosen system that was not shown, or a repeated choice.
 
     Warns
     -----

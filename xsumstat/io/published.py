@@ -112,14 +112,11 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
     Raises
     ------
     ValueError, OSError, ImportError
-        For a file with another SHA-256, a file that cannot be fetched, and without pooch (extra "data") or sacrebleu
-        (extra "mt").
+        For a file that cannot be fetched or has another SHA-256; without pooch (extra "data") or sacrebleu ("mt").
 
     Notes
     -----
-    Files are fetched at a pinned commit and kept in the user's cache folder. XSUMSTAT_DATA_DIR names a folder that has
-    them, XSUMSTAT_DATA_URL a web address, both laid out as ``sacrerouge/fabbri2020/*.jsonl``,
-    ``sacrerouge/bhandari2020/*.jsonl``, ``realsumm/*.pkl`` and ``mqm/ted/ende/mqm_ted_ende.tsv``.
+    Files are fetched once, at a pinned commit. Offline use (XSUMSTAT_DATA_DIR): documentation, "Load your scores".
 
     Examples
     --------

@@ -58,13 +58,12 @@ def sample_inputs(
     metric : label, list of labels or bool DataArray, optional
         The judges. Default all but ``ds.attrs["gold"]`` and what ``kind`` calls human.
     strata : str, optional
-        "score": bins of the judges' mean score. "unsure": bins of how unsure the judges are. Or a coordinate of inputs,
-        such as a category. Default: a simple random sample.
+        "score", "unsure": bins of the judges' mean score or uncertainty. Or a coordinate of inputs. Default: no strata.
     n_strata : int, default 4
         Number of bins of "score" and "unsure".
     allocation : str, optional
-        "proportional": the same share of each stratum. "unsure": more where the judges are unsure. Default "unsure"
-        with ``strata="unsure"``, else "proportional". At least 2 inputs are drawn from each stratum.
+        "proportional": the same share of each stratum. "unsure": more where the judges are unsure; default with
+        ``strata="unsure"``. At least 2 inputs are drawn from each stratum.
     unsure : str, optional
         The judges' uncertainty for an input. "metrics": the standard deviation across judges. "systems": how close the
         systems' scores are. A further dim of repeated runs: the standard deviation along it. Or a coordinate of inputs
@@ -99,14 +98,8 @@ def sample_inputs(
     Notes
     -----
     Keep the Dataset that is returned: `add_gold`, `system_means` and ``compare_systems(method="ppi")`` use the
-    probabilities. "unsure" draws from each stratum in proportion to its size times its mean uncertainty (Neyman's
-    allocation), at a quarter of the mean rate or more. The file has whole inputs in random order, the systems of each
-    in random order, and no scores. Without `n`, inputs of every difficulty are chosen by each metric, with no known
-    probabilities (Bhandari et al. 2020, Algorithm 1).
-
-    References
-    ----------
-    Bhandari et al. (2020), §3.2. Neyman (1934), "On the two different aspects of the representative method".
+    probabilities. The file has inputs, and the systems of each, in random order, and no scores. Without `n`, inputs are
+    chosen by each metric, with no known probabilities (Bhandari et al. 2020, Algorithm 1, §3.2).
 
     Examples
     --------
@@ -230,7 +223,6 @@ def _with_texts(sheet: pd.DataFrame, texts: Any, names: list[str], metrics: list
 
 
 def _write(file: Path, sheet: pd.DataFrame) -> None:
-    """The file, whole or not at all."""
     suffix = file.suffix.lower()
     if suffix == ".xlsx":
         write_whole(file, _workbook(sheet))

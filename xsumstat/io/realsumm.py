@@ -20,8 +20,7 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     Parameters
     ----------
     path : str, Path or mapping
-        The folder of ``abs.pkl`` and ``ext.pkl``, or files by type, ``{"abstractive": "abs.pkl", "extractive":
-        "ext.pkl"}``.
+        The folder of ``abs.pkl`` and ``ext.pkl``, or files by type, ``{"abstractive": "abs.pkl"}``.
 
     Returns
     -------
@@ -33,18 +32,12 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
     Raises
     ------
     ValueError
-        If a pickle is malformed or holds anything except containers, strings, numbers and NumPy scalars (nothing is
-        run).
+        If a pickle holds anything except containers, strings, numbers and NumPy scalars (nothing is run).
 
     Warns
     -----
     UserWarning
-        If one system is in two files. It is tied with itself in every resample: drop it with
-        ``ds.sel(system=ds.duplicate_of == "")``.
-
-    References
-    ----------
-    Bhandari et al. (2020), "Re-evaluating Evaluation in Text Summarization"; github.com/neulab/REALSumm.
+        If one system is in two files, tied with itself: drop it with ``ds.sel(system=ds.duplicate_of == "")``.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,39 +23,52 @@ _SAMPLES = {"resps", "filtered_resps", "arguments", "metrics"}
 _DEEPEVAL = ("testRunData", "testCases", "conversationalTestCases", "test_cases", "test_results")
 
 
-def is_records(path: Path) -> bool:
-    """Whether a JSON file holds the rows of a table, as pandas writes them."""
-    suffix = path.suffix.lower()
-    if suffix not in (".jsonl", ".json") or not path.is_file():
-        return False
-    if suffix == ".jsonl":
-        line = _first(path)
-        keys = set(line) if isinstance(line, dict) else set()
-        of_tool = _TOOLS & keys or ("doc_id" in keys and (_SAMPLES & keys or path.name.startswith("samples_")))
-        return bool(keys) and not of_tool and not preference_files.kind_of(line)
-    found = parsed(path.read_bytes(), path.name)
-    rows = isinstance(found, list) and bool(found) and all(isinstance(each, dict) for each in found)
-    return rows and not preference_files.kind_of(found[0])
+class File:
+    """A file or folder of scores; the rows of JSON are parsed once, however often they are asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @cached_property
+    def whole(self) -> Any:
+        return parsed(self.path.read_bytes(), self.path.name)
+
+    @cached_property
+    def is_records(self) -> bool:
+        """Whether a JSON file holds the rows of a table, as pandas writes them."""
+        suffix = self.path.suffix.lower()
+        if suffix not in (".jsonl", ".json") or not self.path.is_file():
+            return False
+        if suffix == ".jsonl":
+            line = _first(self.path)
+            keys = set(line) if isinstance(line, dict) else set()
+            samples = _SAMPLES & keys or self.path.name.startswith("samples_")
+            of_tool = _TOOLS & keys or ("doc_id" in keys and samples)
+            return bool(keys) and not of_tool and not preference_files.kind_of(line)
+        found = self.whole
+        rows = isinstance(found, list) and bool(found) and all(isinstance(each, dict) for each in found)
+        return rows and not preference_files.kind_of(found[0])
+
+    @cached_property
+    def records(self) -> pd.DataFrame:
+        """Rows of a JSON file; nested values get names with a point, as "scores.judge"."""
+        if self.path.suffix.lower() == ".jsonl":
+            rows = [line for _, line in json_lines(self.path)]
+        else:
+            rows = self.whole
+        if not rows:
+            raise ValueError(f"{self.path.name} is empty")
+        return pd.json_normalize(rows)
 
 
-def records(path: Path) -> pd.DataFrame:
-    """Rows of a JSON file; nested values get names with a point, as "scores.judge"."""
-    if path.suffix.lower() == ".jsonl":
-        rows = [line for _, line in json_lines(path)]
-    else:
-        rows = parsed(path.read_bytes(), path.name)
-    if not rows:
-        raise ValueError(f"{path.name} is empty")
-    return pd.json_normalize(rows)
-
-
-def reader_of(path: Path) -> Callable[[Path], xr.Dataset]:
+def reader_of(file: File) -> Callable[[Path], xr.Dataset]:
+    path = file.path
     if path.is_dir():
         return _of_folder(path)
     suffix = path.suffix.lower()
     if suffix == ".eval":
         return inspect_logs.read_inspect
-    return _of_lines(path) if suffix == ".jsonl" else _of_json(path)
+    return _of_lines(path) if suffix == ".jsonl" else _of_json(file)
 
 
 def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
@@ -67,7 +81,7 @@ def _of_folder(folder: Path) -> Callable[[Path], xr.Dataset]:
     lines, whole = next(folder.rglob("*.jsonl"), None), min(folder.rglob("*.json"), default=None)
     if lines is None and whole is None:
         raise FileNotFoundError(f"no results in the folder {folder}: looked for *.eval, *.jsonl, *.json and *.score")
-    return _of_json(whole) if whole is not None and lines is None else sacrerouge.read_sacrerouge
+    return _of_json(File(whole)) if whole is not None and lines is None else sacrerouge.read_sacrerouge
 
 
 def _first(path: Path) -> Any:
@@ -89,8 +103,8 @@ def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
     return eval_results.read_promptfoo if isinstance(line, dict) and "testIdx" in line else sacrerouge.read_sacrerouge
 
 
-def _of_json(path: Path) -> Callable[[Path], xr.Dataset]:
-    found = parsed(path.read_bytes(), path.name)
+def _of_json(file: File) -> Callable[[Path], xr.Dataset]:
+    found, path = file.whole, file.path
     _refuse_preferences(found[0] if isinstance(found, list) and found else None, path)
     content: dict[str, Any] = mapping(found, path.name)
     if "eval" in content:

@@ -41,6 +41,7 @@ _ESTIMATES = (
     "type_i_error",
 )
 _OWN_TESTS = ("rank_tasks", "ranks_by")  # whose p-values mark their metrics
+_PLACES = ("rank", "cluster")  # 0 for a metric without one
 _CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
     "baseline": "random metric",
@@ -274,8 +275,11 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
 
 
 def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tuple[str, list[Cell]]]:
+    def text(name: str, each: Any) -> str:
+        return _NOTHING if name in _PLACES and each == 0 else _number(each, digits)
+
     return [
-        (_title(name, part), [Cell(_number(each, digits), True) for each in part[name].values])
+        (_title(name, part), [Cell(text(name, each), True) for each in part[name].values])
         for name in names
         if name in part
     ]

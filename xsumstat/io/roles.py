@@ -34,33 +34,27 @@ _FIELDS = ("metric", "system", "input", "value", "rater", "language")
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table hold.
-
-    The first six name columns or are None; `value` is the column of scores, one per row (`tidy`). `raters`, `people`
-    and `rated` are single raters, other human scores, and the ratings by `rater`. `judges`, `covariates` and `lower`
-    are among `metrics`. `described` maps columns to the dim they describe; `ambiguous` maps a field to its several
-    candidates.
-    """
+    """What the columns of a table hold; the first six name columns or are None."""
 
     metric: str | None
     system: str | None
     input: str | None
-    value: str | None
+    value: str | None  # column of scores, one per row (`tidy`)
     rater: str | None
     language: str | None
     tidy: bool
-    raters: list[str]
-    people: list[str]
+    raters: list[str]  # single raters
+    people: list[str]  # other human scores
     gold: str | None
-    rated: str | None
+    rated: str | None  # the ratings by `rater`
     metrics: list[str]
-    judges: list[str]
+    judges: list[str]  # among `metrics`, as `covariates` and `lower`
     covariates: list[str]
     lower: list[str]
-    described: dict[str, str]
+    described: dict[str, str]  # by column, the dim that it describes
     texts: list[str]
     numbers: list[str]
-    ambiguous: dict[str, list[str]]
+    ambiguous: dict[str, list[str]]  # by field, its several candidates
 
     def told(self, gold: str | None, raters: list[str] | None, elsewhere: bool) -> Roles:
         """The same once the gold (metric or raters) is given, or is in another table."""

@@ -47,7 +47,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     Parameters
     ----------
     path : str, Path, or several
-        Files of JSON lines, or a folder of ``*.jsonl``.
+        Files of JSON lines (instance_id, summarizer_id, summarizer_type, metrics), or a folder of ``*.jsonl``.
     human : iterable of str, optional
         Metrics that are human scores, by full name or first part. Default: lists over raters, and the names in
         SacreROUGE's own corpora ("litepyramid", "overall_responsiveness", ...).
@@ -63,11 +63,6 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
     -----
     UserWarning
         Names labels with blanks around them, which are removed.
-
-    Notes
-    -----
-    The format of Deutsch & Roth (2020), "SacreROUGE": each line has ``instance_id``, ``summarizer_id``,
-    ``summarizer_type`` and ``metrics``; null is a missing score.
 
     Examples
     --------

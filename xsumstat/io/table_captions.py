@@ -12,7 +12,6 @@ _MOST_TASKS = 8
 
 
 def caption(result: xr.Dataset) -> str:
-    """The caption that ``caption=True`` asks for."""
     analysis = str(result.attrs.get("analysis"))
     if analysis == "rank_tasks" and {"coefficient", "level"} <= set(result.coords) and "task" in result.dims:
         size = result.sizes["task"]

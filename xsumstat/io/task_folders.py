@@ -29,12 +29,10 @@ class TaskScores:
 
     @property
     def segments(self) -> dict[str, xr.Dataset]:
-        """Those of segments."""
         return self.by_granularity[_SEGMENTS]
 
 
 def is_test_set(path: Path) -> bool:
-    """Whether it is the folder of a test set."""
     return (path / "metric-scores").is_dir() and (path / "human-scores").is_dir()
 
 
@@ -68,11 +66,7 @@ def read(
     beside: Collection[str] = (),
     lower_is_better: Sequence[str] = (),
 ) -> TaskScores:
-    """Scores of language pairs: of segments, and of the granularities in `beside` that have human scores.
-
-    `metric_files` are `.score` files of further metrics, or folders of them; `lower_is_better` names metrics by label
-    or base name.
-    """
+    """Scores of language pairs: of segments, and of the granularities in `beside` that have human scores."""
     found = {_SEGMENTS: mtme.read_mtme(root.parent, root.name, list(pairs))}
     for granularity in beside:
         there = [pair for pair in pairs if _has(root, pair, granularity)]
@@ -80,7 +74,9 @@ def read(
         found[granularity] = of_pairs
     files = list(_files(metric_files))
     new: dict[str, list[str]] = {}
-    for file, pair, granularity in sorted(_placed(files, found[_SEGMENTS]), key=lambda each: each[2] != _SEGMENTS):
+    for file, pair, granularity in sorted(
+        _placed(files, found[_SEGMENTS], language_pairs(root)), key=lambda each: each[2] != _SEGMENTS
+    ):
         if granularity not in found or pair not in found[granularity]:
             validate.warn(
                 f"left out {file.name}: no task here uses scores of granularity {granularity!r}",
@@ -107,7 +103,6 @@ def _has(root: Path, pair: str, granularity: str) -> bool:
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
-    """The `.score` files, those of a folder in order."""
     for each in paths:
         path = validate.path("each item of metric_files", each)
         if not path.exists():
@@ -123,10 +118,14 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
         yield from within
 
 
-def _placed(files: Iterable[Path], data: Mapping[str, xr.Dataset]) -> list[tuple[Path, str, str]]:
-    """The language pair and the granularity of each file."""
+def _placed(files: Iterable[Path], data: Mapping[str, xr.Dataset], there: Sequence[str]) -> list[tuple[Path, str, str]]:
+    """Files with their pairs and granularities; those of pairs that are there, and not ranked, are left out."""
     found: dict[tuple[str, str, str], Path] = {}
     for file in files:
+        other = _said(file, [pair for pair in there if pair not in data])
+        if other and not _said(file, data):
+            validate.warn(f"left out {file.name}: its language pair, {other}, is not ranked here", "scores_left_out")
+            continue
         granularity = score_files.named(file)[1] or _SEGMENTS
         pair = _pair_of(file, granularity, data)
         key = pair, granularity, score_files.named(file)[0].removeprefix(f"{pair}.")
@@ -136,12 +135,17 @@ def _placed(files: Iterable[Path], data: Mapping[str, xr.Dataset]) -> list[tuple
     return [(file, pair, granularity) for (pair, granularity, _), file in found.items()]
 
 
+def _said(file: Path, pairs: Iterable[str]) -> str:
+    """The pair that a file's name, or else its folder, says; empty if none."""
+    above = Path(os.path.abspath(file)).parent.name
+    named = [pair for pair in pairs if file.name.startswith(f"{pair}.")]
+    return next(iter(named or [pair for pair in pairs if pair == above]), "")
+
+
 def _pair_of(file: Path, granularity: str, data: Mapping[str, xr.Dataset]) -> str:
     """The pair that a file's folder or name says; else the only one, or the only one that its lines fit."""
-    above = Path(os.path.abspath(file)).parent.name
-    said = [pair for pair in data if file.name.startswith(f"{pair}.")] or [pair for pair in data if pair == above]
-    if said:
-        return said[0]
+    if said := _said(file, data):
+        return said
     if len(data) == 1:
         return next(iter(data))
     fitting = [pair for pair, ds in data.items() if granularity == _SEGMENTS and _fits(file, ds)]

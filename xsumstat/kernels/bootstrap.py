@@ -1,4 +1,5 @@
 """Bootstrap kernels: one statistic for each row of counts; no scores are copied. Other names: see `correlation`."""
+
 # `w` (resamples, members) and `v` (resamples, groups) count the draws. A dim that is not resampled has one row of ones.
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 """Kernels for accuracy with ties over all outputs as one group: pairs are counted, not listed."""
+
 # `x` holds a metric's scores in ascending order, `z` dense ranks of the gold scores, `w` how often each was drawn.
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Numba kernels for correlations: plain loops over checked arrays.
+"""Numba kernels for correlations: plain loops over checked arrays."""
 
-`x` and `z` hold two scores as (members, groups): one correlation for each column. `w` counts how often each member was
-drawn, `v` how often each group. `mask` is 1.0 where a cell is present, or None. Ranks are integers, so ties are exact.
-"""
+# `x` and `z` hold two scores as (members, groups): one correlation for each column. `w` counts how often each member
+# was drawn, `v` how often each group. `mask` is 1.0 where a cell is present, or None. Ranks are integers, so ties are
+# exact.
 
 from __future__ import annotations
 

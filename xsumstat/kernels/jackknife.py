@@ -1,4 +1,5 @@
 """Leave-one-out kernels: update formulas give the coefficient without one member or one group."""
+
 # `order` (groups, members) lists the members of each group by x; `x` and `z` are dense ranks. `mask` (members, groups)
 # marks who is present, as in `correlation`.
 

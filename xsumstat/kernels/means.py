@@ -1,4 +1,5 @@
 """Kernels for system means: many resamples side by side, ties within rounding."""
+
 # Arrays are (members, lanes); a lane is one resample. `w` holds the weights of the members in each lane; weight 0 means
 # absent. Two means are tied if they differ by at most `near`.
 

@@ -1,4 +1,5 @@
 """Pearson's r of the differences of all pairs of members within groups: as given, resampled, and swapped."""
+
 # In a group of n members Σ_{a<b}(x_a − x_b)(z_a − z_b) = n·Σxz − Σx·Σz, about any value. Over both orders of a pair the
 # differences have mean 0, so r is the ratio of these sums over all groups. Names: `correlation` and `swaps`.
 

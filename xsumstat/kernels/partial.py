@@ -1,4 +1,5 @@
 """Kernels for partial correlations of groups: members drawn anew, or pairs of metrics with swapped scores."""
+
 # The first two variables are correlated, the others held constant. `values`, `order` and `codes` (dense ranks) are
 # (variables, groups, members); Pearson's r needs the first, ranks the other two. `here` counts each member.
 

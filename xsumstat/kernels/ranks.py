@@ -1,9 +1,8 @@
-"""Rank coefficients of sorted members, many resamples side by side (last axis `lanes`).
+"""Rank coefficients of sorted members, many resamples side by side (last axis `lanes`)."""
 
-Members are sorted by x, and from the largest z to the smallest where x is equal: members with one x and one z form a
-run. `x` and `z` are dense ranks; all sums are whole numbers. Weights: w[i]·v[j] where labels are drawn; where scores
-are swapped, w[i] holds the coins of 8 cells, and j is the coin's bit, plus 8 where a member is present at coin 0.
-"""
+# Members are sorted by x, and from the largest z to the smallest where x is equal: members with one x and one z form a
+# run. `x` and `z` are dense ranks; all sums are whole numbers. Weights: w[i]·v[j] where labels are drawn; where scores
+# are swapped, w[i] holds the coins of 8 cells, and j is the coin's bit, plus 8 where a member is present at coin 0.
 
 from __future__ import annotations
 

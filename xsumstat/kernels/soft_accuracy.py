@@ -1,10 +1,9 @@
-"""Kernels for soft pairwise accuracy, which compares p-values of differences between systems.
+"""Kernels for soft pairwise accuracy, which compares p-values of differences between systems."""
 
-`x` is (systems, inputs), `mask` 1.0 where a score is present, or None; `v` counts the draws of each input. Pairs a < b
-of systems come in the order of a, then b. p is the chance that the difference d is as large when the two scores of each
-input are swapped at random, q the same for −d. Sums of powers of d are (3, pairs, lanes), padded to whole bytes of
-coins.
-"""
+# `x` is (systems, inputs), `mask` 1.0 where a score is present, or None; `v` counts the draws of each input. Pairs a <
+# b of systems come in the order of a, then b. p is the chance that the difference d is as large when the two scores of
+# each input are swapped at random, q the same for −d. Sums of powers of d are (3, pairs, lanes), padded to whole bytes
+# of coins.
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Permutation kernels: the difference r(X', Z) − r(Y', Z) for each row of sign bits.
+"""Permutation kernels: the difference r(X', Z) − r(Y', Z) for each row of sign bits. Other names: `correlation`."""
 
-`bits` (resamples, systems, bytes) holds a bit for each cell, 8 inputs to the byte, lowest first; 1 swaps X and Y. With
-signs e = ±1, x' = (x + y)/2 + e·(x − y)/2, and Y' is X' at −e: even terms are common to both, odd terms change sign.
-`layout` says what the members of a group are, `at` which groups are meant. Other names: `correlation`.
-"""
+# `bits` (resamples, systems, bytes) holds a bit for each cell, 8 inputs to the byte, lowest first; 1 swaps X and Y.
+# With signs e = ±1, x' = (x + y)/2 + e·(x − y)/2, and Y' is X' at −e: even terms are common to both, odd terms change
+# sign. `layout` says what the members of a group are, `at` which groups are meant.
 
 from __future__ import annotations
 

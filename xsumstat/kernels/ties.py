@@ -1,4 +1,5 @@
 """Kernels for pairs of outputs: which of two a metric and the gold prefer, with ties up to a threshold."""
+
 # A pair has two members, `first` and `second`, and a `group`. `w` counts how often each member was drawn, `v` how often
 # each group. Copies of one member are tied in both scores.
 

@@ -1,4 +1,5 @@
 """Sums over the members of groups of several numbers of each cell: drawn anew, or swapped between two metrics."""
+
 # `cells` (numbers, members, groups) are 0 where a cell is missing. `w` counts members and `v` groups; `bits`, `layout`
 # and `at` are those of `swaps`.
 

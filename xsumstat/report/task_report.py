@@ -349,7 +349,10 @@ def _about(
         ds, gold = of_pair[0]["ds"], of_pair[0]["gold"]
         rated = int(ds["score"].sel(metric=gold).notnull().any("system").sum())
         sizes = f"{ds.sizes['system']:,} systems, {ds.sizes['input']:,} segments ({rated:,} with human scores)"
-        rows.append((pair, f"{sizes}, {ds.sizes['metric'] - 1:,} metrics; human scores {wording.name(gold)}"))
+        lacking = [each for each in read.segments[pair]["system"].values.tolist() if each not in ds.indexes["system"]]
+        left_out = f"; left out: {wording.listed(lacking, most=30)}" if lacking else ""
+        text = f"{sizes}, {ds.sizes['metric'] - 1:,} metrics; human scores {wording.name(gold)}{left_out}"
+        rows.append((pair, text))
     others = [pair for pair in task_folders.language_pairs(root) if pair not in read.segments]
     rows.append(("other language pairs", f"{wording.listed(others, most=30)}, not ranked" if others else "none"))
     rows.append(("tasks", f"{table.sizes['task']:,}"))

@@ -1,4 +1,5 @@
 """The one place that draws random numbers: label counts and coins, in blocks of resamples."""
+
 # Block b of a dim has its own stream, derived only from the seed, the dim and b: results do not depend on threads,
 # chunks, or the number of resamples. Only raw words of NumPy's bit generator are used, whose stream is guaranteed.
 

@@ -37,7 +37,6 @@ class Groups:
 
     @property
     def n_rows(self) -> int:
-        """Number of groups, or of pairs if larger."""
         return max(len(self.places), len(self.pairs))
 
     def of(self, at: int, values: FloatArray) -> FloatArray:

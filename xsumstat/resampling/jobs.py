@@ -40,7 +40,6 @@ class Job(Generic[R]):
         return False
 
     def columns(self, block: int) -> slice:
-        """Resamples of a block."""
         start = block * draws.BLOCK
         return slice(start, start + draws.block_rows(self.n_resamples, block))
 
@@ -49,7 +48,6 @@ class Job(Generic[R]):
         return 8 * self.n_resamples
 
     def at_once(self, x: Any = None, z: Any = None, *beside: Any) -> int:
-        """Most targets prepared together."""
         return max(1, BYTES_AT_ONCE // max(1, self.bytes_each(x, z, *beside)))
 
     def metrics_at_once(self, shape: tuple[int, int]) -> int:
@@ -57,7 +55,6 @@ class Job(Generic[R]):
         return BYTES_AT_ONCE // (8 * shape[0] * shape[1])
 
     def batches(self, x: Any = None, z: Any = None, *beside: Any) -> list[slice]:
-        """Places of targets that are prepared together."""
         size = len(self.targets)
         step = max(1, size) if self.together else self.at_once(x, z, *beside)
         return [slice(start, min(start + step, size)) for start in range(0, size, step)]
@@ -81,7 +78,6 @@ class Job(Generic[R]):
         raise NotImplementedError
 
     def rows(self, ready: R) -> int:
-        """Number of rows of samples."""
         return 0
 
     def block(self, ready: R, block: int, out: FloatArray, stop: threading.Event | None) -> IntArray | None:

@@ -43,7 +43,6 @@ class DrawPlan:
         return Draw(systems, inputs)
 
     def block(self, block: int) -> Draw:
-        """Draws of each label in each resample of a block."""
         return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Draw]]:
@@ -209,7 +208,6 @@ class DecisionPlan:
         return packed(np.zeros((1, self.units)))
 
     def block(self, block: int) -> Bits:
-        """Signs of a block, (resamples, bytes)."""
         if self.exact:
             return packed(draws.all_signs(self.units, block))
         rows = draws.block_rows(self.n_resamples, block)

@@ -1,4 +1,5 @@
 """A job run with Dask, identical to threads: each task sees the scores of its metrics, and the gold."""
+
 # Few scores are shared by tasks. Many scores with a short graph (as from a store) are made by each task that needs
 # them, so they are never in memory together.
 
@@ -71,7 +72,6 @@ def with_dask(
 def _of_label(
     job: Job[Any], plan: _Plan, source: Source, beside: list[Any], used: Any, keep_samples: bool
 ) -> list[Any]:
-    """The task of each group of targets."""
     dask = extras.optional("dask", "dask")
     found = []
     for at, places in plan.groups:
