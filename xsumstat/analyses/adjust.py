@@ -34,9 +34,7 @@ def adjust(result: xr.Dataset, method: str = "holm", *, within: str | Iterable[s
         Dims of one family of tests; each label of the other dims is corrected separately. Default all dims. With
         ``within="other_metric"`` each row metric is a family.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         The result with ``pvalue_adjusted``. Counts of significant tests that were made before are left out.
 
     Notes

@@ -54,9 +54,7 @@ def corr_test(
         Confidence level of the interval by "zou".
     {missing undefined}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
         NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
         without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.

@@ -86,9 +86,7 @@ def bias(
         A group of a single system needs "input".
     {confidence_level cluster by progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, covariate, ...): ``slope`` (in SDs of the metric for one SD of the covariate, or for a group),
         ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``; ``is_group(covariate)``. "corrected" adds
         ``gold_reliability``; "regression" adds ``corrected_slope`` and ``corrected_pvalue``, also on reliability.

@@ -51,9 +51,7 @@ def calibrate(
         Round to these values, or with True to the values that raters gave.
     {along.raters rng}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds` with a metric "... (calibrated)" for each judge, ``calibrated(metric)`` (how it was made) and
         ``calibration_fold(input)``. Human scores that `ds` does not hold are added as ``calibration_gold``.
 

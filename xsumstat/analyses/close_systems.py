@@ -75,9 +75,7 @@ def close_corr(
         "available" judges the metric's means over all inputs.
     {rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, gap, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined``,
         ``n_pairs``, and the limits in scores ``gap_low`` and ``gap_high``. Labels of `gap` are texts such as "to 0.25".
 

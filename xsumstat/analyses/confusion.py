@@ -34,9 +34,7 @@ def confusion(
     ----------
     {ds gold metric by}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels, and ``share``, their share of
         the outputs with this human label (NaN without any). Labels are texts if ``to_scores(labels=)`` coded them.
 

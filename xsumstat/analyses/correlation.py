@@ -61,9 +61,7 @@ def corr(
     ----------
     {ds question average by given positive threshold calibrate_on pool missing undefined}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
@@ -129,9 +127,7 @@ def metric_corr(
         ``level="input"``. For one range for all pairs use `scoring_range`.
     {missing undefined}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
         ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
 

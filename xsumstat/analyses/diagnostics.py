@@ -35,9 +35,7 @@ def normality(
     alpha : float, default 0.05
         Significance level for `share_rejected`, between 0 and 1.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...), at input and within_system level also by group: ``statistic`` (W) and ``pvalue``; NaN for
         fewer than 3 or constant scores. There also ``share_rejected(metric, ...)``.
 
@@ -106,10 +104,8 @@ def pca(
     n_components : int, default 2
         Number of components, at most the number of points.
 
-    Returns
-    -------
-    Dataset
-        ``coordinate(metric, ..., component)``, one point for each metric and further label; ``explained(component)``,
+    {dataset}
+        ``coordinate(metric, ..., component)``, one point per metric and additional label; ``explained(component)``,
         shares of the variance; ``n_cells``, the number of outputs that all points have (others are left out).
 
     Notes

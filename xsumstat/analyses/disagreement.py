@@ -50,9 +50,7 @@ def disagreement(
         Draw this many pairs of outputs of an input if it has more.
     {bands}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, score_bin), the middles of the bins: ``share`` in [0, 1], ``ci_low``, ``ci_high``,
         ``n_pairs``; NaN in an empty bin and on the diagonal. ``attrs["n_sampled_inputs"]``: inputs with drawn pairs.
 
@@ -123,9 +121,7 @@ def improvement_consistency(
         Draw outputs of an input if they form more pairs.
     {bands}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (score_bin), the middles of the bins: ``ratio`` (mean of F/N, in [0, 1]), ``ci_low``, ``ci_high``,
         ``n_outputs``, and ``n_best``, outputs that none beats. ``attrs["n_sampled_inputs"]``: inputs with drawn
         outputs.

@@ -59,9 +59,7 @@ def drift(
         Significance level of all tests, below .5.
     {undefined progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...): ``new_correlation`` and ``old_correlation`` with the human scores; their ``difference`` with
         ``ci_low`` and ``ci_high``, its (1 − 2·alpha) interval; ``margin``, and the equivalence test's ``pvalue`` and
         ``equivalent``. All other limits belong to (1 − alpha) intervals. ``flip_share``: the share of verdicts between

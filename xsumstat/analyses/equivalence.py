@@ -71,9 +71,7 @@ def equivalence(
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
     {resamples}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, along, ...) without the base, or (metric, other_metric, ...): ``difference``, ``ci_low`` and
         ``ci_high`` (its 1 − 2·alpha interval), ``margin``, ``pvalue``, ``pvalue_adjusted`` (with `adjust`),
         ``equivalent``, and by method ``n_undefined`` and ``fell_back``.
@@ -150,9 +148,7 @@ def margin_sensitivity(
         Dims of the comparisons to keep, e.g. "quality"; the share is over all others. Default none.
     {versions resamples}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (margin, by ...): ``share`` of the comparisons that have a p-value, and their number ``n_tests``.
 
     {demo}
@@ -212,15 +208,13 @@ def dominance(
     ----------
     {ds gold metric.rows other.columns}
     along : str, optional
-        Further dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
+        Additional dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
     {base}
     threshold : float, default 0.975
         A pair is resolved if the probability is at least this, or at most 1 less this; between .5 and 1.
     {level coefficient resample.ci resamples}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...): ``probability`` (share of draws, ties half) and ``resolved``; NaN and False on
         the diagonal. With `along` also ``probability_shift`` towards the metric ahead at `base` (negative: its lead
         shrinks), and ``mean_shift(along, ...)`` over the pairs that `base` resolves.

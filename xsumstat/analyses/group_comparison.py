@@ -83,9 +83,7 @@ def compare_groups(
         Dims of one family of tests. Default: all tests. ``("domain", "other_domain")`` corrects each metric alone.
     {cluster given positive threshold calibrate_on missing undefined progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         For ``by="domain"``, on (metric, domain, other_domain): ``difference`` (``domain`` minus ``other_domain``),
         ``ci_low``, ``ci_high``, ``standard_error``, ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``bias``,
         ``fell_back`` and ``n_undefined``; NaN and False on the diagonal. On (metric, domain): ``correlation``. On

@@ -34,9 +34,7 @@ def input_effect(
     confidence_level : float, default 0.95
         Confidence level of all comparisons of two inputs together, between 0 and 1.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...): ``statistic`` (H), ``pvalue`` and ``critical``: two inputs differ if their mean ranks differ
         by more than ``critical·√(1/n_i + 1/n_j)``. On (metric, input, ...): ``mean_rank`` (1 is worst), ``ci_low``,
         ``ci_high``, ``n_distinct`` (inputs it differs from), ``n_scores``.

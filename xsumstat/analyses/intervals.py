@@ -104,9 +104,7 @@ def ci(
         How to combine scores by drawn references ("reference" in `resample`). Drawn raters ("rater") are averaged.
     {n_resamples confidence_level options rng keep_samples progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (undefined
         resamples or leave-outs) and, by method, ``bias``, ``df`` and ``fell_back`` (another interval is used instead).
         With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal. Coefficients of pairs add

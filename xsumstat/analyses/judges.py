@@ -88,9 +88,7 @@ def alt_test(
     min_items : int, default 30
         Leave out raters with fewer items; at least 2.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
@@ -335,9 +333,7 @@ def human_ceiling(
         "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
     {interval.plain resample.auto n_resamples confidence_level by positive missing undefined rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `metric` has the metrics, and "rater" for the raters themselves. On (metric, ...): ``correlation`` (mean over
         raters), ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined``, and ``difference``, ``difference_low``,
         ``difference_high`` (metric less rater). ``by_rater(metric, rater, ...)``: correlations for each rater.

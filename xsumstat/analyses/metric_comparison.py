@@ -101,9 +101,7 @@ def compare_metrics(
         Dims of one family of tests. Each label of the other dims is corrected separately.
     {options n_resamples.swaps rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...): ``difference``, ``ci_low``, ``ci_high`` (not corrected), ``standard_error``,
         ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``n_undefined``, ``bias`` and ``fell_back``; NaN and
         False on the diagonal. ``attrs["scope"]`` names the scope. Other methods return their tests' variables.

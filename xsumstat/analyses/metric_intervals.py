@@ -51,9 +51,7 @@ def metric_ci(
     ----------
     {ds metric.scores level coefficient intervals}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...), symmetric, NaN on the diagonal: ``correlation``, ``ci_low``, ``ci_high``,
         ``standard_error``, ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back``, ``samples``.
 

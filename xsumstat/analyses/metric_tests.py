@@ -83,9 +83,7 @@ def perm_test(
         Swap all scores of a system together, all of an input together, or each separately ("both", the default).
     {crossed swap tests n_resamples.swaps options samples}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted`` (with
         `adjust`) and ``n_undefined``, undefined swaps, which are left out. "analytic" and "auto" add ``exact``.
         ``attrs["exact"]`` is 1 if all swaps were listed.
@@ -274,9 +272,7 @@ def boot_test(
     ----------
     {ds pairs resample.auto tests n_resamples options samples}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted`` (with
         `adjust`) and ``n_undefined``, undefined resamples, which are left out.
 

@@ -73,9 +73,7 @@ def missingness(
     {rng}
     {progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, system): ``missing_share`` with ``ci_low`` and ``ci_high`` (Wilson), ``n_missing``, ``n_outputs``,
         and ``mean`` of the scores that are there with ``mean_low`` and ``mean_high``. On (metric, human_quarter):
         ``missing_by_score``. On (metric, test): ``pvalue``, ``pvalue_adjusted`` and ``significant``. On (metric,):

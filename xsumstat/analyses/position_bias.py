@@ -37,9 +37,7 @@ def position_bias(
         Raters to analyse. Default: all who saw pairs in both orders.
     {judges}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (rater,): ``position_bias`` (share of pairs whose choice moves to the first output less the share that moves
         to the second), ``ci_low``, ``ci_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``flip_share`` (any
         move), ``flip_low``, ``flip_high``; ``n_first``, ``n_second``, ``n_pairs``, ``n_prompts``.

@@ -44,9 +44,7 @@ def preference_agreement(
         Count a tie as a choice like others, or leave out pairs with a tie.
     {judges}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (rater,), the judges and "people" (human raters among themselves): ``accuracy``, ``ci_low``, ``ci_high``;
         ``kappa``, ``kappa_low``, ``kappa_high``; ``difference`` from people's accuracy on the pairs that two human
         raters judged, ``difference_low``, ``difference_high``, ``pvalue``, ``pvalue_adjusted``, ``significant``;

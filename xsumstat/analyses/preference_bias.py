@@ -41,9 +41,7 @@ def preference_bias(
         Words or booleans make groups of systems. Required.
     {rater.judges judges}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (rater, covariate): ``difference`` (the judge's share less people's), ``ci_low``, ``ci_high``,
         ``standard_error``, ``pvalue``, ``pvalue_adjusted``, ``significant``; ``share`` of the judge's choices for the
         output with the higher value, or of that group (ties half), ``human_share``, ``n_pairs``, ``n_prompts``.

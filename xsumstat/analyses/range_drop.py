@@ -71,9 +71,7 @@ def range_drop(
         Number of simulated sets of scores for the expected drop, at least 19.
     {confidence_level rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, other_metric), NaN on the diagonal: ``whole`` and ``part``, the correlations on the whole range and
         within it; ``difference`` (whole − part), ``ci_low``, ``ci_high`` and ``pvalue``; ``expected``, the drop from
         the narrower range alone, ``expected_low`` and ``expected_high``; ``excess``, ``excess_pvalue``; ``n_inputs``.

@@ -63,11 +63,9 @@ def rank(
         With "permutation": what is swapped, single scores by default.
     {crossed swap adjust.pairs alpha.beats n_resamples.swaps options rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
-        best); 0 without a correlation. Further variables are those of `corr`.
+        best); 0 without a correlation. Additional variables are those of `corr`.
 
     Notes
     -----

@@ -55,10 +55,8 @@ def agreement(
         Leave out each system and each input, or take quantiles of resamples.
     {resample.auto n_resamples.draws confidence_level rng progress}
 
-    Returns
-    -------
-    Dataset
-        On the further dims: ``alpha`` (at most 1, 0 for chance agreement), ``ci_low``, ``ci_high``, ``standard_error``
+    {dataset}
+        On additional dims: ``alpha`` (at most 1; chance is 0), ``ci_low``, ``ci_high``, ``standard_error``
         and ``n_undefined`` (undefined resamples or leave-outs).
 
     Notes
@@ -222,14 +220,12 @@ def drop_noisiest_rater(
     ----------
     {ds.ratings rating along.raters}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds`, in which these ratings are NaN, in their variable or as "rating".
 
     Notes
     -----
-    Departures are counted over the systems of an input, for each further label separately. Outputs without a majority
+    Departures are counted over the systems of an input, per additional label. Outputs without a majority
     do not count. Ties: the rater with the larger total distance, then the first. If nobody departs, nobody is left out.
     Source: Bhandari et al. (2020), §3.3: over the content units of a document.
 
@@ -279,9 +275,7 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
     ----------
     {ds.ratings rating along.raters}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds`, in which the ratings have no dim `along`, in their variable or as "rating"; NaN where nobody rated.
 
     Notes

@@ -55,9 +55,7 @@ def repeatability(
         Numbers of runs that are averaged; a list gives a dim of that name.
     {confidence_level}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, n_runs): ``reliability`` of the mean of so many runs with ``ci_low`` and ``ci_high``; with human
         scores their expected ``correlation`` with it, ``correlation_low`` and ``correlation_high``. On (metric,):
         ``flip_share``, the share of orders of two systems on one input that differ between two runs (ties included),

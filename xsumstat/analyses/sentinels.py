@@ -43,10 +43,8 @@ def sentinels(
     given : str, DataArray or list of these, optional
         Covariates of one more sentinel: a metric such as "length", a coordinate, a variable or a DataArray.
 
-    Returns
-    -------
-    Dataset
-        `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
+    {dataset}
+        `ds` with additional metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
         ``kind(metric)`` is "sentinel". ``attrs`` record their human scores and level.
 
     Notes

@@ -41,9 +41,7 @@ def rank_systems(
     ----------
     {ds.preferences rater.judges judges}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `rater` has "people" (all human raters), each judge, and "people + JUDGE". On (rater, system): ``strength``
         (mean 0), ``ci_low``, ``ci_high``, ``standard_error``, ``rank``, ``cluster`` and ``win_rate`` (ties half). On
         (rater, system, other_system): ``difference``, ``difference_low``, ``difference_high``, ``pvalue``,

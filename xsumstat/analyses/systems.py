@@ -75,9 +75,7 @@ def compare_systems(
         For the methods that sample. "monte_carlo" lists all swaps if there are no more.
     {rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
         system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
         add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. By

@@ -38,9 +38,7 @@ def rank_stability(
         tasks.
     {confidence_level n_resamples rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         ``first_share(metric)``, the share of draws in which the metric has the best average score (metrics that are
         equally good share a draw), ``average_score`` and ``rank`` over all tasks, and ``rank_low`` and ``rank_high``,
         the percentiles of the rank over the draws. A metric without an average has NaN, and rank 0.

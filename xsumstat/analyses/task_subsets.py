@@ -44,9 +44,7 @@ def subset(
     weights : mapping, optional
         The weight of each chosen task, at least 0; default the weights of the result.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         What `rank_tasks` returns for these tasks alone with the same seed, significance level and number of swaps.
 
     Notes
@@ -80,9 +78,7 @@ def ranks_by(result: xr.Dataset, by: str) -> xr.Dataset:
     by : {"language_pair", "domain", "level", "coefficient"}
         The coordinate of the tasks whose labels make the groups.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         For each label of `by` what `subset` returns: ``average_score``, ``average_rank``, ``rank`` and ``cluster``
         (metric, `by`), ``difference`` and ``pvalue`` (metric, other_metric, `by`), and ``n_tasks`` (`by`). The metrics
         keep the order of the result.

@@ -67,9 +67,7 @@ def rank_tasks(
         metrics² × `n_resamples`.
     {progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         In order of the average: ``correlation``, ``task_rank`` and ``task_cluster`` (metric, task), ``weight(task)``;
         ``average_score`` (0 to 1), ``average_rank``, ``rank`` and ``cluster`` (metric); ``difference`` and ``pvalue``
         (metric, other_metric), "greater"; of accuracies ``baseline`` and ``baseline_constant`` (metric, task). Metrics

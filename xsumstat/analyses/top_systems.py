@@ -57,9 +57,7 @@ def top_k_corr(
         Scores that choose the best systems: a label of `metric`, a variable or a DataArray. Default `gold`.
     {metric level coefficient positive intervals}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, k, ...), largest k first: ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``,
         ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci` returns them.
 
@@ -169,9 +167,7 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
         Score to choose by: a label of `metric`, a variable or a DataArray. Default ``ds.attrs["gold"]``. It is
         averaged.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         `ds` for these systems, the best first, e.g. for ``ds.meta.top_k(10).meta.corr()``. Lazy scores are computed.
 
     {demo}

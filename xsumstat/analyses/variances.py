@@ -51,9 +51,7 @@ def variance_components(
     repair : bool, default True
         Set negative variances to 0 and make correlations consistent. False returns the unbiased estimates.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         The human scores are the first metric; ``effect`` is "system", "input", "cell", with `rating` also "rater",
         "residual". On (metric, effect): ``variance``, ``standard_error``, ``share``. On (metric, other_metric, effect):
         ``covariance``, ``covariance_error``, ``correlation``. ``n_cells(metric, other_metric)``.

@@ -39,9 +39,7 @@ def discriminative_agreement(
         Share of resamples in which the better system's mean must be higher; above 0.5, below 1.
     {n_resamples rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On (metric, ...): ``f1`` (weighted) and ``accuracy`` in [0, 1];
         ``confusion(metric, gold_verdict, metric_verdict, ...)``, numbers of pairs with the verdicts "first", "second"
         and "undecided". On (metric, system, other_system, ...): ``win_share``, ``gold_win_share`` and ``n_inputs``.

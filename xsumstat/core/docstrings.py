@@ -104,8 +104,8 @@ ENTRIES = {
     """,
     "cluster.prompts": """
         cluster : str, optional
-            Coordinate of prompts that belong together, e.g. turns of one question; they are left out together. Default
-            ``ds.attrs["cluster"]`` (set by `to_preferences` if several columns name a prompt), else each prompt alone.
+            Coordinate of prompts that are left out together, e.g. turns of one question. Default
+            ``ds.attrs["cluster"]``.
     """,
     "rng": """
         rng : None, int, SeedSequence or Generator, optional
@@ -134,8 +134,7 @@ ENTRIES = {
     """,
     "interval": """
         interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
-            How bootstrap samples become an interval. Default "percentile". "corrected" needs ``resample="both"``;
-            "studentized" needs ``level="input"`` and is for at most 16 systems.
+            How draws become an interval; default "percentile". "studentized": input level, for at most 16 systems.
     """,
     "interval.plain": """
         interval : {"percentile", "basic", "normal"}, optional
@@ -158,9 +157,9 @@ ENTRIES = {
     """,
     "swap": """
         swap : {"scores", "decisions"}, optional
-            For "acc_eq" and "tau_eq": swap scores, or decisions which of two outputs is better. Default: all decisions
-            of a group together (input and within_system level) unless `resample` or `crossed` is given; else "scores".
-            ``swap="decisions"`` alone swaps each separately, as WMT does; that test is liberal.
+            For "acc_eq", "tau_eq": swap scores, or decisions which output is better. Default: a group's decisions
+            together (input, within_system level) unless `resample` or `crossed` is given. "decisions" alone, WMT's way,
+            is liberal.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -168,8 +167,8 @@ ENTRIES = {
     """,
     "adjust": """
         adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, optional
-            Correction for the number of tests: of the family-wise error rate ("holm", "bonferroni", "maxt") or the
-            false discovery rate ("bh", "by"). "maxt" uses the joint draws, which are not kept. Default: none.
+            Correction for the number of tests: of the family-wise error rate ("holm", "bonferroni", "maxt" by joint
+            draws) or the false discovery rate ("bh", "by"). Default: none.
     """,
     "adjust.formula": """
         adjust : {"holm", "bonferroni", "bh", "by"}, optional
@@ -202,12 +201,11 @@ ENTRIES = {
     """,
     "other.instead": """
         other : label, list of labels or bool DataArray, optional
-            Instead of `along`: metrics to compare `metric` with. Of the two metrics' margins the smaller counts.
+            Instead of `along`: metrics to compare `metric` with. Of two margins the smaller counts.
     """,
     "method.equivalence": """
         method : {"tost", "jackknife", "tost_analytic", "anderson_hauck"}, default "tost"
-            Two one-sided tests on bootstrap draws; by the jackknife interval of `ci`; by Williams' formula; or Anderson
-            & Hauck's test with that formula.
+            Two one-sided tests on draws; by the jackknife; by Williams' formula; or Anderson & Hauck's test by it.
     """,
     "alpha.equivalence": """
         alpha : float, default 0.05
@@ -219,8 +217,8 @@ ENTRIES = {
     """,
     "rating": """
         rating : str or DataArray, optional
-            Ratings (system, input, rater, ...), a variable of `ds` or a DataArray; NaN for a missing rating. Default
-            ``ds.attrs["gold"]``, or the only variable with such a dim.
+            Ratings (system, input, rater, ...) or their variable. Default ``ds.attrs["gold"]``, or the only such
+            variable.
     """,
     "along.raters": """
         along : str, default "rater"
@@ -262,8 +260,7 @@ ENTRIES = {
     """,
     "top": """
         top : int, optional
-            Keep this many of the best outputs of each input, for each deciding metric. Of equal ones the first in
-            `system`.
+            Keep this many best outputs of each input, for each deciding metric; of equal ones the first in `system`.
     """,
     "metrics": """
         metrics : label, list of labels or bool DataArray, optional
@@ -289,8 +286,7 @@ ENTRIES = {
     """,
     "adjust.pairs": """
         adjust : {"holm", "bonferroni", "maxt", "bh", "by"}, default "holm"
-            Correction of the p-values for the number of pairs; None for no correction. "maxt" needs a method that
-            draws.
+            Correction of the p-values for the number of pairs, or None. "maxt" needs a method that draws.
     """,
     # Pictures
     "result": """
@@ -299,7 +295,7 @@ ENTRIES = {
     """,
     "metric.drawn": """
         metric : label or list of labels, optional
-            Metrics to draw. Default all; of more than 20 the first 20, which a note below the picture says.
+            Metrics to draw. Default all; of more than 20 the first 20, with a note.
     """,
     "highlight": """
         highlight : label or list of labels, optional
@@ -311,8 +307,7 @@ ENTRIES = {
     """,
     "metric.panels": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics, one panel each. Default ``ds.attrs["gold"]`` if it is a metric, else all; of more than 20 the first
-            20, which a note below the picture says.
+            Metrics, a panel each. Default ``ds.attrs["gold"]`` if a metric, else all; of more than 20 the first 20.
     """,
     "order": """
         order : {"value", "name", "given"} or list of labels, default "value"
@@ -332,23 +327,19 @@ ENTRIES = {
     """,
     "ax": """
         ax : Axes, optional
-            Where to draw a single panel, with its title, legend and notes; ``plt.subplots(..., layout="constrained")``
-            makes space for them. Default: a new figure.
+            Where to draw a single panel, best with ``plt.subplots(layout="constrained")``. Default: a new figure.
     """,
     "ax.single": """
         ax : Axes, optional
-            Where to draw, with title, legend and notes; ``plt.subplots(..., layout="constrained")`` makes space for
-            them. Default: a new figure.
+            Where to draw, best with ``plt.subplots(layout="constrained")``. Default: a new figure.
     """,
     "tests.marked": """
         tests : Dataset, optional
-            Result of `compare_metrics` or a test for the same metrics: a dagger marks metrics that are not
-            significantly worse than the best.
+            Result of `compare_metrics` or a test: a dagger marks metrics not significantly worse than the best.
     """,
     "alpha.marked": """
         alpha : float, default 0.05
-            Significance level of these tests and of p-values in bold, between 0 and 1; ``attrs["alpha"]`` takes
-            precedence.
+            Significance level of these tests and of bold p-values; ``attrs["alpha"]`` takes precedence.
     """,
     "digits": """
         digits : int or "auto", default 2
@@ -399,6 +390,11 @@ SECTIONS = {
         --------
         >>> import xsumstat
         >>> ds = xsumstat.load_dataset("demo")
+    """,
+    "dataset": """
+        Returns
+        -------
+        Dataset
     """,
     "axes": """
         Returns

@@ -31,7 +31,7 @@ def conclusion(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        One to three sentences from the numbers and attrs. Up to three labels of further dims have sentences of their
+        One to three sentences from the numbers and attrs. Up to three labels of additional dims have sentences of their
         own; for more, the text counts the best metric. Empty for other Datasets, or a result that was changed. Lazy
         results are not computed.
 
@@ -40,10 +40,7 @@ def conclusion(result: xr.Dataset) -> str:
     Where a test is not significant, the text says "no significant difference", never that metrics are equal. Undefined
     values (NaN) are named.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])  # doctest: +NORMALIZE_WHITESPACE
     For these 12 systems, judge has the highest correlation with the human scores and beats bertscore, rouge, bleu,

@@ -102,10 +102,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
         version and seed. All comes from attrs. Lazy results are not computed; their numbers include systems and inputs
         without scores.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
     ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']

@@ -266,8 +266,7 @@ def report(
 
     Parameters
     ----------
-    {ds}
-    {gold}
+    {ds gold}
     kind : {"metrics", "judge"}, default "metrics"
         "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
         whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
@@ -281,7 +280,7 @@ def report(
         Default "pearson", or "kendall" where "auto" is "input".
     {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
-        What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with further tests for these
+        What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with additional tests for these
         systems; else "input".
     n_resamples : int, default 9999
         Resamples for intervals that need the bootstrap.
@@ -307,10 +306,7 @@ def report(
     UserWarning
         For everything left out or undefined; the page repeats it.
 
-    Examples
-    --------
-    >>> import xsumstat
-    >>> ds = xsumstat.load_dataset("demo")
+    {demo}
     >>> answers = ds.meta.report("human", metric=["judge", "rouge", "length"], level="input")
     >>> answers.tables()[0][1]["beats (systems like these)"].tolist()
     ['rouge, length', 'length', '–']

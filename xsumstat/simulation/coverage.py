@@ -65,7 +65,7 @@ def coverage(
     Parameters
     ----------
     {ds}
-        Without further dims.
+        Without additional dims.
     {gold metric}
     other : label, list of labels or bool DataArray, optional
         Use intervals for the difference between `metric` and each of these metrics.
@@ -87,9 +87,7 @@ def coverage(
         Nominal coverage.
     {trials}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         Variables (interval, metric, ...), with `other` (interval, metric, other_metric, ...), NaN on the diagonal:
 
         - ``coverage``, its Wilson 95 % limits ``ci_low``, ``ci_high``, and Monte Carlo standard error ``mc_error``;

@@ -79,7 +79,7 @@ def plan(
     Parameters
     ----------
     {ds}
-        A pilot without further dims, or a result of `simulate`, which is planned from its model.
+        A pilot without additional dims, or a result of `simulate`, which is planned from its model.
     {gold}
     metric : label, list of labels or bool DataArray, optional
         Metrics whose agreement is planned; for a mean or difference the judge, who scores more inputs than are rated.
@@ -124,9 +124,7 @@ def plan(
         Simulated trials of each design, and resamples of each test.
     {rng progress}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         On the dims that vary: ``width`` or ``power`` with limits ``*_low`` and ``*_high``, ``standard_error``,
         ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width with any number of inputs; ``least_inputs``
         for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings

@@ -67,7 +67,7 @@ def power(
     Parameters
     ----------
     {ds}
-        Without further dims.
+        Without additional dims.
     {gold metric}
         Each is compared with its own copies.
     other : label, list of labels or bool DataArray, optional
@@ -91,9 +91,7 @@ def power(
         Significance level, between 0 and 1.
     {n_trials n_resamples.trials trials}
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         ``power(test, metric, ...)``, with `other` ``(test, metric, other_metric, ...)``, or with `null`
         ``type_i_error``: the share of trials with p ≤ alpha. ``ci_low``, ``ci_high``: its Wilson 95 % limits;
         ``mc_error``: its standard error; ``n_undefined``: trials without a p-value, which are left out.

@@ -55,7 +55,7 @@ def simulate(
     n_systems, n_inputs : int, default 20 and 100, or as many as `like` has
         At least 2 and 1.
     like : Dataset, optional
-        Scores without further dims: draw new ones with their effects, grades and gaps. The arguments from `agreement`
+        Scores without other dims: draw new ones with their effects, grades and gaps. The arguments from `agreement`
         to `ability_sd` are then taken from them.
     gold : label, str or DataArray, optional
         With `like`: its human scores. Default ``like.attrs["gold"]``.
@@ -85,9 +85,7 @@ def simulate(
     rng : None, int, SeedSequence or Generator, optional
         Source of the scores; one seed gives the same scores.
 
-    Returns
-    -------
-    Dataset
+    {dataset}
         ``score(metric, system, input)``, "human" first, the gold (with `like` names as there); with `truth`
         ``truth(metric, level, coefficient)`` and its Monte Carlo standard error ``truth_error(level, coefficient)``.
         `coverage` and `power` draw more scores by ``attrs["model"]``.
