@@ -94,7 +94,9 @@ def test_cells_that_are_left_out_are_said_once_of_all_k(demo):
         demo.meta.top_k_corr("human", metric=["judge", "bleu"], k=[12, 9, 6], n_resamples=20, rng=1)
     name = demo.metric.values[1]
     texts = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
-    assert texts == [f"at k = 12: outputs left out, as the score of the metric or of the humans is missing: {name} (1 of 360)"]
+    assert texts == [
+        f"at k = 12: outputs left out, as the score of the metric or of the humans is missing: {name} (1 of 360)"
+    ]
 
 
 def test_gold_without_labels_goes_with_the_systems_by_their_places(demo):

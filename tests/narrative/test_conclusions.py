@@ -115,7 +115,8 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
-        "judge has the highest correlation with the human scores and beats bleu. There is no significant difference between judge "
+        "judge has the highest correlation with the human scores and beats bleu. "
+        "There is no significant difference between judge "
         "and bertscore. 2 of 3 pairs of metrics differ significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
@@ -341,7 +342,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
     assert said.startswith(
-        f"For these 12 systems, {ahead} has the highest correlation with the human scores and beats {wording.listed(beaten)}."
+        f"For these 12 systems, {ahead} has the highest correlation with the human scores and "
+        f"beats {wording.listed(beaten)}."
     )
     assert ("no significant difference" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()
@@ -354,7 +356,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "a has the highest correlation with the human scores. There is no significant difference between a and b or c. 0 of 3"
+        "a has the highest correlation with the human scores. "
+        "There is no significant difference between a and b or c. 0 of 3"
     )
 
 
@@ -385,7 +388,9 @@ def test_it_comes_first_in_what_a_result_shows(demo):
 
 def test_what_is_no_result_says_nothing(demo):
     assert conclusion(xr.Dataset()) == conclusion(demo.drop_vars("truth")) == ""
-    assert conclusion(demo).startswith("Simulated scores; true correlations with the human scores (system level): judge")
+    assert conclusion(demo).startswith(
+        "Simulated scores; true correlations with the human scores (system level): judge"
+    )
     assert conclusions.conclusion(xsumstat.load_dataset("demo").assign_attrs(analysis="no such")) == ""
 
 

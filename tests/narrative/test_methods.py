@@ -116,7 +116,9 @@ def test_one_named_pair_is_one_test(demo):
     asked = {"level": "input", "n_resamples": 99, "rng": 3}
     one = demo.meta.perm_test("human", metric="judge", other="bleu", **asked)
     text = one.meta.methods()
-    assert text.startswith("We tested whether the agreement of judge and bleu with the human scores, by Pearson's r over")
+    assert text.startswith(
+        "We tested whether the agreement of judge and bleu with the human scores, by Pearson's r over"
+    )
     assert (
         "The p-value, for these 12 systems, comes from a permutation test with" in text
         and "99 swaps of scores, two-sided, at a significance level of .05. The" in text
@@ -158,7 +160,9 @@ def test_pairs_of_some_with_others(demo):
 
 def test_intervals_of_differences(demo):
     text = demo.meta.ci("human", metric=["judge", "bleu"], other="length").meta.methods()
-    assert text.startswith("We estimated how much better each metric agrees with the human scores than length, by Pearson's r")
+    assert text.startswith(
+        "We estimated how much better each metric agrees with the human scores than length, by Pearson's r"
+    )
     assert "for 3 metrics, 12 systems and 30 inputs used" in text
 
 

@@ -127,10 +127,10 @@ def means(**more):
 
 def test_the_highest_and_the_lowest_mean_and_whose_ratings_stand_alone():
     said = conclusion(means())
-    assert said.startswith(
-        "high has the highest mean human score, 5.00 [4.00, 6.00]; low has the lowest, 2.00 ["
-    )
-    assert "With the scores of judge, the ratings are as informative as 1.50 times as many" in said  # the median of 20/10 and 4/4
+    assert said.startswith("high has the highest mean human score, 5.00 [4.00, 6.00]; low has the lowest, 2.00 [")
+    assert (
+        "With the scores of judge, the ratings are as informative as 1.50 times as many" in said
+    )  # the median of 20/10 and 4/4
     assert "For 1 of 2 systems the ratings are too few, and " in said
 
 
@@ -138,7 +138,10 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
     """20 effective of 40 by draws from many: 1/((1 − 10/40)/20 + 1/40) = 16 of these 40, and 4 stay 4."""
     said = conclusion(means().assign_attrs(target="these"))
     one, two = 1 / ((1 - 10 / 40) / 20 + 1 / 40) / 10, 1 / ((1 - 4 / 40) / 4 + 1 / 40) / 4
-    assert f"as informative as {wording.number((one + two) / 2)} times" in said and "mean human score over these inputs" in said
+    assert (
+        f"as informative as {wording.number((one + two) / 2)} times" in said
+        and "mean human score over these inputs" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -341,7 +344,10 @@ def test_metrics_that_find_equally_many_pairs_are_told_once(last, said):
 def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
-    assert said.startswith("a gives .80 of the verdicts of the human scores on pairs of systems") and ", F1 .60: most of 2" in said
+    assert (
+        said.startswith("a gives .80 of the verdicts of the human scores on pairs of systems")
+        and ", F1 .60: most of 2" in said
+    )
     assert "least gives b, .70." in said and "a win in 95 % of the resamples" in said
     other = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.8))
     assert "a win in 80 % of the resamples" in other
@@ -493,7 +499,10 @@ def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
     said = conclusion(one)
     assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
-    for label, best in (("v", "a agrees best with the human scores: .50"), ("w", "b agrees best with the human scores: .40")):
+    for label, best in (
+        ("v", "a agrees best with the human scores: .50"),
+        ("w", "b agrees best with the human scores: .40"),
+    ):
         assert f"kind {label}: {best}." in said
     assert "kind all: a agrees best with the human scores: .60." in said and said.count("(") == 0
     assert said.count("Pearson's r") == 1 and "Each of these: Pearson's r" in said
