@@ -201,7 +201,7 @@ def best(x, z, level, missing="pairwise", undefined="drop"):
     return candidates[int(np.argmax(np.round(values, 12)))]
 
 
-@pytest.mark.filterwarnings("ignore:cells left out", "ignore:only 4 systems")
+@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
 @pairwise(
     {
         "missing": ["pairwise", "available"],

@@ -173,7 +173,7 @@ def test_differences_are_equal_by_what_rounding_can_do_to_both():
     assert order.tolist() == [3, 1, 0, 2] and ends.tolist() == [True, False, True, True]
 
 
-@pytest.mark.filterwarnings("ignore:cells left out", "ignore:only 4 systems")
+@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
 def test_a_pair_weighs_as_much_as_its_group_has_few():
     """A tie of .5 wins the one pair of the first input and loses two of the six of the second."""
     x = np.array([[0.0, 0.0], [0.5, 0.1], [np.nan, 10.0], [np.nan, 10.1]])
