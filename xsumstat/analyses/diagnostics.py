@@ -105,7 +105,7 @@ def pca(
         Number of components, at most the number of points.
 
     {dataset}
-        ``coordinate(metric, ..., component)``, one point for each metric and further label; ``explained(component)``,
+        ``coordinate(metric, ..., component)``, one point per metric and additional label; ``explained(component)``,
         shares of the variance; ``n_cells``, the number of outputs that all points have (others are left out).
 
     Notes

@@ -208,7 +208,7 @@ def dominance(
     ----------
     {ds gold metric.rows other.columns}
     along : str, optional
-        Further dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
+        Additional dim of `score`, e.g. language: return how probabilities shift from its label `base` to the others.
     {base}
     threshold : float, default 0.975
         A pair is resolved if the probability is at least this, or at most 1 less this; between .5 and 1.

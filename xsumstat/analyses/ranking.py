@@ -65,7 +65,7 @@ def rank(
 
     {dataset}
         On (metric, ...), in order: ``correlation``, ``rank`` (1 is best; equal ones share it) and ``cluster`` (1 is
-        best); 0 without a correlation. Further variables are those of `corr`.
+        best); 0 without a correlation. Additional variables are those of `corr`.
 
     Notes
     -----

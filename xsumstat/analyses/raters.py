@@ -56,7 +56,7 @@ def agreement(
     {resample.auto n_resamples.draws confidence_level rng progress}
 
     {dataset}
-        On the further dims: ``alpha`` (at most 1, 0 for chance agreement), ``ci_low``, ``ci_high``, ``standard_error``
+        On additional dims: ``alpha`` (at most 1; chance is 0), ``ci_low``, ``ci_high``, ``standard_error``
         and ``n_undefined`` (undefined resamples or leave-outs).
 
     Notes
@@ -225,7 +225,7 @@ def drop_noisiest_rater(
 
     Notes
     -----
-    Departures are counted over the systems of an input, for each further label separately. Outputs without a majority
+    Departures are counted over the systems of an input, per additional label. Outputs without a majority
     do not count. Ties: the rater with the larger total distance, then the first. If nobody departs, nobody is left out.
     Source: Bhandari et al. (2020), §3.3: over the content units of a document.
 

@@ -66,7 +66,7 @@ def scoring_range(
 
     {dataset}
         `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
-        further dims of `score`. ``attrs["scoring_range"]`` describes the range.
+        additional dims of `score`. ``attrs["scoring_range"]`` describes the range.
 
     Notes
     -----

@@ -44,7 +44,7 @@ def sentinels(
         Covariates of one more sentinel: a metric such as "length", a coordinate, a variable or a DataArray.
 
     {dataset}
-        `ds` with further metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
+        `ds` with additional metrics "sentinel: input", "sentinel: system" and e.g. "sentinel: length", whose
         ``kind(metric)`` is "sentinel". ``attrs`` record their human scores and level.
 
     Notes

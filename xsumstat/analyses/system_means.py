@@ -46,7 +46,7 @@ def system_means(
     {ds}
     gold : label, str or DataArray, optional
         Human scores: a label of `metric`, a variable, or a DataArray with dims `system` and `input`; NaN for an output
-        without a rating. Default ``ds.attrs["gold"]``. Further dims broadcast by name.
+        without a rating. Default ``ds.attrs["gold"]``. Additional dims broadcast by name.
     metric : label, list of labels or bool DataArray, optional
         Metric whose scores help (of several, their standardised mean); may be omitted if there is only one. Choose it
         on other data: the metric that looks best here gives intervals that are too short.

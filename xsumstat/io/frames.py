@@ -55,14 +55,14 @@ def to_scores(
     wide : bool, default False
         Whether each metric has its own column.
     dims : iterable of str, optional
-        Columns that become further dims, such as "language".
+        Columns that become additional dims, such as "language".
     ratings : str or list of str, optional
         Metrics (wide: columns) that are ratings by several raters. They become ``rating(system, input, rater)``, and
         their mean the metric "human".
     rater : str, optional
         Column that names the rater, with one row per rating. Default: each of `ratings` is one rater.
     run : str, optional
-        Column that names the run of a judge, the further dim ``run``. A row without a run counts for every run.
+        Column that names the run of a judge, which becomes the dim ``run``. A row without a run counts for every run.
     aggregate : str or callable, optional
         How several scores of one cell are combined, as in pandas: "mean", "median", "first" ... Default: an error.
     gold : str, optional
@@ -79,7 +79,7 @@ def to_scores(
     Returns
     -------
     Dataset
-        ``score(metric, system, input, ...)``, float64, labels in order of appearance, NaN without a row. A further
+        ``score(metric, system, input, ...)``, float64, labels in order of appearance, NaN without a row. Another
         column with one value for each label of a dim becomes a coordinate of that dim. ``ds.attrs["left_out"]`` names
         omitted columns of text.
 

@@ -64,7 +64,7 @@ def read_mqm(
     punctuation : float, default 0.1
         Weight of a minor error of the category "Fluency/Punctuation".
     weights : mapping of str to float, optional
-        Further weights, by "SEVERITY" or "SEVERITY/CATEGORY": ``{"critical": 10, "minor/style": 0.5}``.
+        Additional weights, by "SEVERITY" or "SEVERITY/CATEGORY": ``{"critical": 10, "minor/style": 0.5}``.
 
     Returns
     -------

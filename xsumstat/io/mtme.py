@@ -67,7 +67,7 @@ def read_mtme(
     Warns
     -----
     UserWarning
-        Names metrics that lack systems or scores, files with "nan" or further columns, and names that look alike.
+        Names metrics that lack systems or scores, files with "nan" or additional columns, and names that look alike.
 
     Notes
     -----

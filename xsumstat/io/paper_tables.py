@@ -54,7 +54,7 @@ def to_latex(
     label : str, optional
         Label that LaTeX refers to.
     columns : int, optional
-        Most columns beside the first. A wider table continues below in further parts, which repeat the first column.
+        Most columns beside the first. A wider table continues in parts below, which repeat the first column.
     pages : bool, default False
         Write a ``longtable`` (package longtable), which breaks over pages and repeats its head.
 
@@ -62,7 +62,7 @@ def to_latex(
     -------
     str
         ``\begin{table} ... \end{table}``, or ``longtable`` with `pages`: one row per metric, best first and in bold,
-        intervals as [.70, .99], chance baselines below. Further dims are groups of columns. Tests of all pairs are
+        intervals as [.70, .99], chance baselines below. Additional dims are groups of columns. Tests of all pairs are
         square tables, significant p-values in bold. A note states how the numbers were computed. Other results: rows of
         `to_frame`.
 
@@ -116,7 +116,7 @@ def to_markdown(
     Returns
     -------
     str
-        One row per metric, best first and in bold, intervals as [.70, .99], chance baselines below. Further dims are
+        One row per metric, best first and in bold, intervals as [.70, .99], chance baselines below. Additional dims are
         groups of columns. Tests of all pairs are square tables, significant p-values in bold. A note states how the
         numbers were computed. Other results: rows of `to_frame`.
 

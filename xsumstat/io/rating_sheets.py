@@ -66,7 +66,7 @@ def sample_inputs(
         ``strata="unsure"``. At least 2 inputs are drawn from each stratum.
     unsure : str, optional
         The judges' uncertainty for an input. "metrics": the standard deviation across judges. "systems": how close the
-        systems' scores are. A further dim of repeated runs: the standard deviation along it. Or a coordinate of inputs
+        systems' scores are. Another dim of repeated runs: the standard deviation along it. Or a coordinate of inputs
         with numbers. Default "metrics" if there are several judges, else "systems".
     path : str or Path, optional
         Write the drawn inputs to this file: .csv, .tsv, .xlsx (needs openpyxl) or .jsonl. An existing file raises an
@@ -89,7 +89,7 @@ def sample_inputs(
     Raises
     ------
     ValueError, TypeError
-        For too few inputs, scores with a further dim, or inputs without scores.
+        For too few inputs, scores with another dim, or inputs without scores.
 
     See Also
     --------

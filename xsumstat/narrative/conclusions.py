@@ -31,7 +31,7 @@ def conclusion(result: xr.Dataset) -> str:
     Returns
     -------
     str
-        One to three sentences from the numbers and attrs. Up to three labels of further dims have sentences of their
+        One to three sentences from the numbers and attrs. Up to three labels of additional dims have sentences of their
         own; for more, the text counts the best metric. Empty for other Datasets, or a result that was changed. Lazy
         results are not computed.
 

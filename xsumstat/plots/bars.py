@@ -67,7 +67,7 @@ def bars(
     {metric.drawn order}
         "value": the largest on top.
     hue : str, optional
-        A further dim whose labels share a row; default the first. Each label of the others has a panel.
+        Another dim whose labels share a row; default the first. Each label of the others has a panel.
     {highlight picture}
 
     {axes}

@@ -57,7 +57,7 @@ def pca(
     ----------
     {result}
     hue : str, optional
-        Dim, or coordinate of metrics, shown by colour and marker. Default "kind", or "metric" if further dims give
+        Dim, or coordinate of metrics, shown by colour and marker. Default "kind", or "metric" if additional dims give
         points.
     {metric.few order.given}
         Order of the legend and of colours. "value": the largest coordinate first.

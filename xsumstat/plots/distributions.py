@@ -57,13 +57,13 @@ def distribution(
 ) -> Any:
     """Draw histograms of the scores of outputs, one panel per metric, groups overlaid.
 
-    Select one label of further dims except `by` first.
+    First select one label of each additional dim except `by`.
 
     Parameters
     ----------
     {ds metric.panels}
     by : str, optional
-        Groups: a coordinate of `system` or `input`, such as a system's type, or a further dim, such as the language.
+        Groups: a coordinate of `system` or `input`, such as a system's type, or another dim, such as the language.
     {order}
         Order of groups. "value": the highest mean of the first panel first. Of more than seven groups the first seven
         are drawn, with a note; a list draws all.

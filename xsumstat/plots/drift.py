@@ -59,7 +59,7 @@ def drift(
     Returns
     -------
     Axes or array of Axes
-        One for each metric and label of further dims.
+        One for each metric and label of additional dims.
 
     Examples
     --------

@@ -160,7 +160,7 @@ def shifts(
     Returns
     -------
     Axes or array of Axes
-        An array if further dims give several panels.
+        An array if additional dims give several panels.
 
     Notes
     -----

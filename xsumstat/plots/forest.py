@@ -82,7 +82,7 @@ def forest(
     {drawn}
         "value": the best on top.
     hue : str, optional
-        A further dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
+        Another dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
         panel.
     {highlight}
     density : bool, default True

@@ -241,7 +241,7 @@ def scatter_matrix(
 ) -> Any:
     """Draw metrics against metrics: outputs below the diagonal, distributions on it, correlations above.
 
-    Select one label of further dims first.
+    First select one label of each additional dim.
 
     Parameters
     ----------

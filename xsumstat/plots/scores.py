@@ -57,7 +57,7 @@ def heatmap(
 ) -> Any:
     """Draw scores as colours, inputs down and systems across, in the order of their means.
 
-    Select one label of further dims first.
+    First select one label of each additional dim.
 
     Parameters
     ----------

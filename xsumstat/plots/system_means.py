@@ -58,7 +58,7 @@ def system_means(
     Returns
     -------
     Axes or array of Axes
-        An array if further dims give several panels.
+        An array if additional dims give several panels.
 
     {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))

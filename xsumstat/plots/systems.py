@@ -59,7 +59,7 @@ def top_k(
     {drawn}
         "value": the best first.
     hue : str, optional
-        A further dim whose labels share a panel in colours; more than 4 have no intervals, with a note. Each label of
+        Another dim whose labels share a panel in colours; more than 4 have no intervals, with a note. Each label of
         the others has a panel.
     {picture}
 

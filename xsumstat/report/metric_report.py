@@ -280,7 +280,7 @@ def report(
         Default "pearson", or "kendall" where "auto" is "input".
     {positive}
     resample : {"auto", "both", "system", "input"}, default "auto"
-        What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with further tests for these
+        What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with additional tests for these
         systems; else "input".
     n_resamples : int, default 9999
         Resamples for intervals that need the bootstrap.

@@ -186,7 +186,7 @@ def shared_task(
     folder : str or Path
         A test set in the layout of mt-metrics-eval, such as "mt-metrics-eval-v2/wmt24".
     metric_files : str, Path or several, optional
-        Scores of further metrics: files ``NAME-REF.seg.score``, or folders of such files. The language pair is the
+        Scores of additional metrics: files ``NAME-REF.seg.score``, or folders of such files. The language pair is the
         name of the file's folder, or precedes the name (``en-de.NAME-REF.seg.score``), or the lines fit only one.
         Rules with system scores use ``NAME-REF.sys.score`` or else means of segments.
     language_pair : str or list of str, optional

@@ -65,7 +65,7 @@ def coverage(
     Parameters
     ----------
     {ds}
-        Without further dims.
+        Without additional dims.
     {gold metric}
     other : label, list of labels or bool DataArray, optional
         Use intervals for the difference between `metric` and each of these metrics.

@@ -79,7 +79,7 @@ def plan(
     Parameters
     ----------
     {ds}
-        A pilot without further dims, or a result of `simulate`, which is planned from its model.
+        A pilot without additional dims, or a result of `simulate`, which is planned from its model.
     {gold}
     metric : label, list of labels or bool DataArray, optional
         Metrics whose agreement is planned; for a mean or difference the judge, who scores more inputs than are rated.

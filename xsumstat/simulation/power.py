@@ -67,7 +67,7 @@ def power(
     Parameters
     ----------
     {ds}
-        Without further dims.
+        Without additional dims.
     {gold metric}
         Each is compared with its own copies.
     other : label, list of labels or bool DataArray, optional

@@ -55,7 +55,7 @@ def simulate(
     n_systems, n_inputs : int, default 20 and 100, or as many as `like` has
         At least 2 and 1.
     like : Dataset, optional
-        Scores without further dims: draw new ones with their effects, grades and gaps. The arguments from `agreement`
+        Scores without other dims: draw new ones with their effects, grades and gaps. The arguments from `agreement`
         to `ability_sd` are then taken from them.
     gold : label, str or DataArray, optional
         With `like`: its human scores. Default ``like.attrs["gold"]``.
