@@ -512,7 +512,8 @@ def test_a_perfect_correlation_is_said_to_fall_back():
     for level, low in (("system", -1), ("input", 1)):
         got, said = texts(lambda level=level: ds.meta.ci("m0", level=level, coefficient="kendall"))
         assert said == [
-            "no scores vary without one system or input: a bootstrap or Fisher interval is returned instead, for 'm1'"
+            "the jackknife interval is undefined, as no scores vary without one system or input; "
+            "another interval is returned instead (see `ci`), for 'm1'"
         ]
         assert got.fell_back.values.tolist() == [True, False]
         assert float(got.ci_high[0]) == 1 and low <= float(got.ci_low[0]) <= 1

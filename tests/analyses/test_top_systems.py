@@ -95,7 +95,7 @@ def test_cells_that_are_left_out_are_said_once_of_all_k(demo):
     name = demo.metric.values[1]
     texts = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
     assert texts == [
-        f"at k = 12: outputs left out, as the score of the metric or of the humans is missing: {name} (1 of 360)"
+        f"at k = 12: outputs left out, because the metric or the human score is missing: {name} (1 of 360)"
     ]
 
 

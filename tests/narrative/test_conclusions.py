@@ -43,8 +43,8 @@ def test_each_metric_is_above_or_below_the_raters_or_neither():
     )
     (said,) = [each for each in sentences(found.assign_attrs(method="jackknife")) if "more than a rater" in each]
     assert said.startswith(
-        "a agrees significantly more than a rater; b agrees significantly less than a rater; c and d agree not "
-        "significantly more or less than a rater ("
+        "a agrees significantly more than a rater; b agrees significantly less than a rater; "
+        "c and d do not differ significantly from a rater ("
     )
 
 
@@ -103,8 +103,8 @@ def test_the_best_metric_its_interval_and_those_that_hold_zero():
 def test_ties_undefined_metrics_and_one_metric():
     nan = np.nan
     said = conclusion(intervals([0.5, 0.5, nan], [0.1, 0.1, nan], [0.8, 0.8, nan]))
-    assert said.startswith("a and b agree equally well, and best, with the human scores: .50")
-    assert "Undefined: c." in said and "c has none" in said
+    assert said.startswith("a and b agree equally well and best with the human scores: .50")
+    assert "Undefined: c." in said and "no interval for c" in said
     alone = conclusion(intervals([0.5], [-0.1], [0.8]))
     assert alone.startswith("a has a correlation of .50 [-.10, .80] with the human scores") and "best" not in alone
     assert conclusion(intervals([nan], [nan], [nan])).startswith("No metric has a defined correlation.")
@@ -167,10 +167,10 @@ def test_may_a_judge_replace_a_rater(rate, verdict):
 @pytest.mark.parametrize(
     ("alpha", "low", "high", "reading"),
     [
-        (0.85, 0.81, 0.9, "reliable; so is the whole interval"),
-        (0.82, 0.7, 0.9, "reliable; the interval goes from good for tentative conclusions only to reliable"),
-        (0.7, 0.668, 0.79, "good for tentative conclusions only; so"),
-        (0.5, 0.4, 0.6, "not reliable; so"),
+        (0.85, 0.81, 0.9, "reliable. The whole interval has the same"),
+        (0.82, 0.7, 0.9, "reliable. The limits of the interval read good for tentative conclusions only and reliable."),
+        (0.7, 0.668, 0.79, "good for tentative conclusions only. The whole"),
+        (0.5, 0.4, 0.6, "not reliable. The whole"),
     ],
 )
 def test_the_usual_reading_of_alpha(alpha, low, high, reading):
@@ -342,8 +342,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
     assert said.startswith(
-        f"For these 12 systems, {ahead} has the highest correlation with the human scores and "
-        f"beats {wording.listed(beaten)}."
+        f"For these 12 systems, {ahead} has the highest correlation with the human scores "
+        f"and beats {wording.listed(beaten)}."
     )
     assert ("no significant difference" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()

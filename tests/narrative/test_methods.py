@@ -194,7 +194,7 @@ def test_latex_and_entries(demo):
 def test_a_name_in_brackets_is_no_citation(demo):
     odd = demo.assign_coords(metric=["human [mean]", *demo.metric.values[1:]]).assign_attrs(gold="human [mean]")
     result = odd.meta.corr()
-    assert "with human [mean], by" in result.meta.methods() and "human [mean]" in result.meta.methods(bibtex=True)
+    assert "with 'human [mean]', by" in result.meta.methods() and "human [mean]" in result.meta.methods(bibtex=True)
 
 
 def test_what_is_no_result_is_refused(demo):

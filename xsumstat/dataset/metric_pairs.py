@@ -48,8 +48,8 @@ def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
     pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:
         raise ValueError(
-            "two metrics are needed to compare, and metric and other name only one: name another one in other, or "
-            "several in metric"
+            "a comparison needs two metrics: metric and other name only one; pass several in metric=[...], or others "
+            "in other=[...]"
         )
     return pairs
 
