@@ -399,7 +399,6 @@ def agreement(result: xr.Dataset) -> list[str]:
         return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
     low, high = float(result["ci_low"]), float(result["ci_high"])
     said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
-    limits = f"By Krippendorff's limits, .8 and .667, the ratings are {_reading(alpha)}"
     if math.isnan(low):
         return [f"{said}, without an interval; by Krippendorff's limits, .8 and .667, that is {_reading(alpha)}."]
     beside = "The whole interval has the same reading."
