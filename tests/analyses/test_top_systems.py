@@ -38,7 +38,7 @@ def test_ties_and_missing_scores_in_top_k(small):
     with pytest.raises(ValueError, match="k must be at least 1"):
         ds.meta.top_k(0, by="m0")
     both = xr.concat([ds[["score"]], ds[["score"]]], "language")
-    with pytest.raises(ValueError, match="further dim.*'language'; select one label"):
+    with pytest.raises(ValueError, match="additional dim.*'language'; select one label"):
         both.meta.top_k(2, by="m0")
     assert ds.drop_vars("system").meta.top_k(1, by="m0").score.values[0, 0, 0] == 0.9
 

@@ -136,7 +136,10 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
     """20 effective of 40 by draws from many: 1/((1 − 10/40)/20 + 1/40) = 16 of these 40, and 4 stay 4."""
     said = conclusion(means().assign_attrs(target="these"))
     one, two = 1 / ((1 - 10 / 40) / 20 + 1 / 40) / 10, 1 / ((1 - 4 / 40) / 4 + 1 / 40) / 4
-    assert f"as informative as {wording.number((one + two) / 2)} times" in said and "has the highest mean human score over these inputs, " in said
+    assert (
+        f"as informative as {wording.number((one + two) / 2)} times" in said
+        and "has the highest mean human score over these inputs, " in said
+    )
 
 
 @pytest.mark.parametrize(

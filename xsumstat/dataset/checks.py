@@ -69,8 +69,7 @@ FELL_BACK = {
     "bca": "percentile interval instead of BCa, for",
     "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
     "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
-    "jackknife": "the jackknife interval is undefined, as no scores vary without one system or input; "
-    "another interval is returned instead (see `ci`), for",
+    "jackknife": "no scores vary without one system or input, so another interval is returned instead (see `ci`), for",
 }
 
 
