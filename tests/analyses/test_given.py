@@ -267,7 +267,7 @@ def test_what_does_not_go_with_it_is_refused(ds):
         ds.meta.corr("human", given=np.ones(12))
     with pytest.raises(ValueError, match="given goes with resample="):
         ds.meta.ci("human", given="length", level="global", resample="cell")
-    with pytest.raises(ValueError, match="linear in the swaps, which with given it is not"):
+    with pytest.raises(ValueError, match="only, not with given"):
         ds.meta.perm_test("human", given="length", level="input", coefficient="kendall", method="analytic")
     with pytest.raises(ValueError, match="has the dim 'metric'"):
         ds.meta.corr("human", given=ds.score)

@@ -430,7 +430,7 @@ def test_wrong_thresholds(keywords, text):
         ({"swap": "decisions", "resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
         ({"swap": "decisions", "crossed": True}, "crossed=True applies to swaps of scores"),
         ({"swap": "scores", "threshold": 0.3}, "swap='scores' would give a score to another metric's threshold"),
-        ({"swap": "scores", "method": "analytic"}, "needs a difference that is linear in the swaps"),
+        ({"swap": "scores", "method": "analytic"}, "is available for rank coefficients"),
     ],
 )
 def test_wrong_swaps(keywords, text):

@@ -120,8 +120,8 @@ class Pairs:
         """Every version with the base, or every pair of metrics, of scores that `schema.prepare` accepts."""
         if (along is None) == (other is None):
             raise ValueError(
-                "say what is compared: along= a dim of versions with base= one of its labels, or other= metrics; "
-                f"got along={along!r}, other={other!r}"
+                "give either other= (metrics to compare with) or along= (a dim of versions) with base= (one of its "
+                f"labels); got along={along!r}, other={other!r}"
             )
         check_base(along, base)
         how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}
