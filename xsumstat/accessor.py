@@ -120,7 +120,7 @@ class Plots(_Meta):
         def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
             """Refuse, naming the pictures that there are."""
             there_are = ", ".join(f"plot.{each}()" for each in self.__dir__()) or "none"
-            raise TypeError(f"plot() must name a picture; there are: {there_are}")
+            raise TypeError(f"plot() must name a picture; available: {there_are}")
 
     @_of("plots.forest")
     def forest(

@@ -155,7 +155,7 @@ def test_corr_test_of_a_metric_that_is_better_when_lower(small):
         ({"method": "wiliams"}, "method must be one of .*got 'wiliams'; did you mean 'williams'"),
         ({"alternative": "more"}, "alternative must be one of"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
-        ({"metric": ["m1"]}, "a test needs two metrics"),
+        ({"metric": ["m1"]}, "a comparison needs two metrics"),
         ({"method": "wilcoxon"}, "method='wilcoxon' .*needs level='input' or 'within_system', got level='system'"),
         ({"method": "wilcoxon", "level": "global"}, "method='wilcoxon' .*needs .*, got level='global'"),
         ({"method": "signed_rank", "level": "input"}, "method must be one of .*; did you mean 'wilcoxon'"),

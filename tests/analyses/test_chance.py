@@ -160,7 +160,7 @@ def test_six_systems_on_ten_inputs_that_pass_or_fail():
     assert max(free.baseline.item(), free.baseline_constant.item()) < found.baseline.item() - 0.01
 
 
-@pytest.mark.filterwarnings("ignore:cells left out", "ignore:more than 5 % of the 19")
+@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:more than 5 % of the 19")
 @pytest.mark.parametrize(("at", "name", "level"), [(at, *case) for at, case in enumerate(CASES)])
 def test_results_have_it(at, name, level):
     """Of `corr` and of `ci`, the one at hand and the other lazy, in turn."""
@@ -191,7 +191,7 @@ def test_results_have_it(at, name, level):
     assert "baseline" not in found.meta.to_frame(brief=True)
 
 
-@pytest.mark.filterwarnings("ignore:cells left out")
+@pytest.mark.filterwarnings("ignore:outputs left out")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", ["pairwise_accuracy", "acc_eq", "kendall_like"])
 @pytest.mark.parametrize("undefined", ["drop", "zero"])

@@ -58,7 +58,8 @@ def test_words():
     x[0, :2], x[0, 12:] = 0.0, 1.0
     ds = dataset(np.stack([x, z])).assign_attrs(labels=["fail", "pass"])
     assert ds.meta.confusion("m1").meta.conclusion() == (
-        "m0 gives 10 of 15 outputs the label that m1 gives; most often it gives 'pass' for 'fail' (3 of 5)."
+        "m0 and 'm1' have the same label for 10 of 15 outputs; "
+        "the most frequent error is 'pass' instead of 'fail' (3 of 5)."
     )
 
 

@@ -299,7 +299,7 @@ def test_bad_arguments(demo, name):
         with pytest.raises(ValueError, match=message):
             function(**keywords)
     both = xr.concat([demo[["score"]]] * 2, "language")
-    with pytest.raises(ValueError, match="select one label of each further one"):
+    with pytest.raises(ValueError, match="select one label of each additional one"):
         getattr(both.meta, name)()
 
 

@@ -447,8 +447,8 @@ def test_tost_finds_equivalence_as_scores_grow():
 @pytest.mark.parametrize(
     "keywords, error, message",
     [
-        ({"along": None}, ValueError, "say what is compared: along= a dim of versions with base= .* or other= metrics"),
-        ({"other": "b"}, ValueError, "say what is compared"),
+        ({"along": None}, ValueError, "give either other= .*along= .*base= "),
+        ({"other": "b"}, ValueError, "give either other="),
         ({"along": "languag"}, ValueError, "unknown along 'languag'; did you mean 'language'"),
         ({"base": "fr"}, ValueError, "unknown base 'fr'.*labels of language: 'en', 'de', 'hi'"),
         ({"margin": 0}, ValueError, "margin must be above 0, got 0"),

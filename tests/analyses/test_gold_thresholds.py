@@ -119,10 +119,10 @@ def test_few_pairs_are_warned_of_and_the_share_is_in_the_conclusion():
     with pytest.warns(UserWarning, match=r"kendall_like counts few pairs, .* lie less than 25 apart .*'m0', 'm1'"):
         found = ds.meta.corr("h", level="input", coefficient=NAME, threshold=25)
     said = str(found.meta.conclusion())
-    assert f"counting the {100 * share:.3g} % of the pairs that are at least 25 apart in h" in said
+    assert f"counting the {100 * share:.3g} % of the pairs that are at least 25 apart in 'h'" in said
     _, share = plainly(gold, gold, "input", 0)
     said = str(ds.meta.corr("h", level="input", coefficient=NAME).meta.conclusion())
-    assert f"counting the {100 * share:.3g} % of the pairs that are not tied in h" in said
+    assert f"counting the {100 * share:.3g} % of the pairs that are not tied in 'h'" in said
 
 
 def test_other_coefficients_count_all_pairs():

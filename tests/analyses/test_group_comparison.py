@@ -252,10 +252,13 @@ def test_it_is_said_in_words():
     found = quiet(ds, by="domain", level="input")
     said = found.meta.conclusion()
     first, *_ = said.split(". ")
-    assert said.startswith("For systems and inputs like these, agreement with m0 differs between the 3 groups of ")
+    assert said.startswith("For systems and inputs like these, agreement with 'm0' differs between the 3 groups of ")
     values = found.correlation.sel(metric="m1").to_series()
     assert f"for m1 ({values.idxmax()} {values.max():.2f}".replace("0.", ".") in first and "F(2, " in said
-    assert "of 6 comparisons of two groups are significant (jackknife tests; Holm over all tests; alpha .05" in said
+    assert (
+        "of 6 comparisons of two groups are significant (jackknife tests; "
+        "Holm over all tests, intervals not corrected; alpha .05" in said
+    )
     single = quiet(ds, by="domain", level="input", metric="m1").meta.conclusion()
     assert "2 of 3 pairs of groups differ significantly" in single and single.endswith(
         "chat above news and web above news."

@@ -192,7 +192,7 @@ def test_bad_arguments(many):
         with pytest.raises(ValueError, match=message):
             many.meta.sample_inputs(**keywords)
     both = xr.concat([many[["score"]], many[["score"]]], "language")
-    with pytest.raises(ValueError, match="select one label of each further one"):
+    with pytest.raises(ValueError, match="select one label of each additional one"):
         both.meta.sample_inputs()
 
 

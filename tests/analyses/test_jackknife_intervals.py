@@ -474,7 +474,7 @@ def test_seeds_and_numbers_of_resamples_do_nothing():
         ({"resample": ("reference", "input")}, "draws of 'reference' need method='bootstrap'"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
         ({"n_resamples": 1}, "n_resamples must be at least 2"),
-        ({"pool": "language"}, "pool must be a further dim of score"),
+        ({"pool": "language"}, "pool must be an additional dim of score"),
     ],
 )
 def test_bad_keywords(keywords, message):
@@ -512,7 +512,7 @@ def test_a_perfect_correlation_is_said_to_fall_back():
     for level, low in (("system", -1), ("input", 1)):
         got, said = texts(lambda level=level: ds.meta.ci("m0", level=level, coefficient="kendall"))
         assert said == [
-            "no scores vary without one system or input: another interval is used instead (see `ci`), for 'm1'"
+            "no scores vary without one system or input, so another interval is returned instead (see `ci`), for 'm1'"
         ]
         assert got.fell_back.values.tolist() == [True, False]
         assert float(got.ci_high[0]) == 1 and low <= float(got.ci_low[0]) <= 1

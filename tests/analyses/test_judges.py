@@ -15,7 +15,7 @@ from helpers import pairwise
 
 from xsumstat.resampling import jobs
 
-pytestmark = pytest.mark.filterwarnings("ignore:cells left out")
+pytestmark = pytest.mark.filterwarnings("ignore:outputs left out")
 
 
 def rated(seed=0, systems=6, inputs=10, raters=4, gaps=0.0):

@@ -201,7 +201,7 @@ def best(x, z, level, missing="pairwise", undefined="drop"):
     return candidates[int(np.argmax(np.round(values, 12)))]
 
 
-@pytest.mark.filterwarnings("ignore:cells left out", "ignore:only 4 systems")
+@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
 @pairwise(
     {
         "missing": ["pairwise", "available"],
@@ -244,7 +244,7 @@ def test_held_out_scores_that_do_not_fit():
         settled(0.0, DS)
     with pytest.raises(ValueError, match="calibrate_on: .*'c'"):
         settled(other=DS.sel(metric=["b", "a", "human"]))
-    with pytest.raises(ValueError, match="calibrate_on ha(?:s|ve) further dims: 'language'"):
+    with pytest.raises(ValueError, match="calibrate_on ha(?:s|ve) additional dims: 'language'"):
         settled(other=DS.expand_dims(language=["en", "de"]))
     with pytest.raises(ValueError, match="infinite"):
         settled(other=DS.where(DS.score < 5, np.inf))

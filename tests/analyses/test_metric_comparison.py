@@ -179,7 +179,7 @@ def test_pooled_pairs_are_those_of_ci():
     for asked, message in (
         ({**acc, "coefficient": "pearson"}, "pool is for coefficient="),
         ({**acc, "method": "zou"}, "pool does not go with method='zou'"),
-        ({**acc, "pool": "lang"}, "pool must be a further dim of score"),
+        ({**acc, "pool": "lang"}, "pool must be an additional dim of score"),
     ):
         with pytest.raises(ValueError, match=message):
             ds.meta.compare_metrics("m0", **asked)
@@ -263,7 +263,7 @@ def test_the_demo_does_not_contradict_itself(demo):
         ({"alternative": "larger"}, "did you mean 'greater'"),
         ({"confidence_level": 95}, "confidence_level must lie strictly between 0 and 1"),
         ({"within": "language"}, "dim in within"),
-        ({"metric": "judge", "other": "judge"}, "a test needs two metrics"),
+        ({"metric": "judge", "other": "judge"}, "a comparison needs two metrics"),
     ],
 )
 def test_what_is_refused(demo, asked, message):

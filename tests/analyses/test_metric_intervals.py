@@ -55,7 +55,7 @@ def test_a_constant_metric_is_nan_wherever_it_stands(demo, order):
     with pytest.warns(UserWarning) as caught:
         got = ds.meta.metric_ci(metric=order, n_resamples=99, rng=1, level="input")
     texts = [str(each.message) for each in caught]
-    assert texts == ["constant scores, whose correlation is undefined, for metric 'judge'"]
+    assert texts == ["constant scores, so the correlation is undefined (NaN), for metric 'judge'"]
     assert got.metric.values.tolist() == order == got.other_metric.values.tolist()
     for name in ("correlation", "ci_low", "ci_high", "standard_error"):
         assert np.isnan(got[name].sel(metric="judge")).all() and np.isnan(got[name].sel(other_metric="judge")).all()
@@ -85,7 +85,7 @@ def test_a_metric_that_is_constant_in_one_language(demo):
         with pytest.warns(UserWarning) as caught:
             got = both.meta.metric_ci(metric=order, n_resamples=19, rng=1)
         assert [str(each.message) for each in caught] == [
-            "constant scores, whose correlation is undefined, for metric 'de/judge'"
+            "constant scores, so the correlation is undefined (NaN), for metric 'de/judge'"
         ]
         assert np.isnan(got.correlation.sel(language="de")).all()
         cell = got.sel(language="en", metric="judge", other_metric="rouge")

@@ -69,7 +69,7 @@ def test_rows_and_columns_can_be_chosen(small):
     assert part.pvalue.dims == ("metric", "other_metric") and part.pvalue.shape == (1, 3)
     for name in ("difference", "pvalue"):
         np.testing.assert_array_equal(part[name], whole[name].sel(metric=["m3"], other_metric=["m2", "m1", "m3"]))
-    with pytest.raises(ValueError, match="a test needs two metrics"):
+    with pytest.raises(ValueError, match="a comparison needs two metrics"):
         small.meta.perm_test("m0", metric="m1", other="m1")
     with pytest.raises(ValueError, match=r"unknown other 'm8'"):
         small.meta.perm_test("m0", metric="m1", other="m8")

@@ -293,7 +293,7 @@ def test_refusals_of_one_system_s_worst_outputs_are_told():
     assert "Which scores are missing depends on the human scores (p = " in said and "and on the system (p" in said
     assert "can mislead" in said and "lower on average" in said and "these 4 systems on inputs like these" in said
     low, high = (f"{float(found[name][0]):.2f}".removeprefix("0") for name in ("accuracy_low", "accuracy_high"))
-    assert f"lies between {low} and {high} (input level" in said
+    assert f"would be between {low} and {high} (input level" in said
     assert f"order of {int(found.n_undecided[0])} of 6 pairs of systems" in said
     methods = found.meta.methods()
     assert "999 permutations" in methods and "Manski, 2003" in methods and "Wilson intervals" in methods

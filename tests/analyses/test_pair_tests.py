@@ -79,9 +79,9 @@ def test_computed_p_values_beside_many_swaps(name, resample, draws):
 def test_where_computing_does_not_apply(small, demo):
     linear = {"method": "analytic", "level": "input", "coefficient": "kendall"}
     for keywords, message in [
-        ({**linear, "level": "system"}, "linear in the swaps, which with level='system' it is not"),
-        ({**linear, "coefficient": "pearson"}, "which with coefficient='pearson' it is not: rank coefficients"),
-        ({**linear, "coefficient": lambda x, z: 0.0}, "which with coefficient='<lambda>' it is not"),
+        ({**linear, "level": "system"}, "only, not with level='system'"),
+        ({**linear, "coefficient": "pearson"}, "only, not with coefficient='pearson'"),
+        ({**linear, "coefficient": lambda x, z: 0.0}, "only, not with coefficient='<lambda>'"),
         ({**linear, "crossed": True}, "swapped independently: with crossed=True they are not"),
         ({**linear, "keep_samples": True}, "keep_samples=True needs draws, which method='analytic' does without"),
         ({**linear, "adjust": "maxt"}, "adjust='maxt' needs draws, which method='analytic'"),

@@ -121,7 +121,7 @@ def test_a_language_without_a_pair_of_systems_adds_none(ds):
     [
         (
             {"pool": "domain"},
-            "pool must be a further dim of score, got 'domain'; there are: 'language'; use pool='language'",
+            "pool must be an additional dim of score, got 'domain'; available: 'language'; use pool='language'",
         ),
         ({"coefficient": "kendall"}, "pool is for coefficient='pairwise_accuracy' at level='system'"),
         ({"level": "input"}, "name these two, or leave out pool='language' for an answer of each language"),
@@ -141,7 +141,7 @@ def test_bad_input(ds, keywords, text):
 
 def test_what_an_error_says_to_type_makes_a_dim_to_pool(ds):
     one = PARTS["en-de"]
-    with pytest.raises(ValueError, match="there are: none; xarray.concat.*join='outer'. gives Datasets one"):
+    with pytest.raises(ValueError, match="available: none; xarray.concat.*join='outer'. gives Datasets one"):
         one.meta.corr("human", **KW)
     joined = xr.concat([one, PARTS["zh-en"]], pd.Index(["en-de", "zh-en"], name="language"), join="outer")
     want = ds.meta.corr("human", **KW)

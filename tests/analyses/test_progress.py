@@ -183,4 +183,4 @@ def test_each_warning_comes_once(demo, systems):
             call()
         texts = Counter(str(each.message) for each in caught)
         assert texts and max(texts.values()) == 1, (name, texts)
-        assert any("cells left out" in text for text in texts), name
+        assert any("outputs left out" in text for text in texts), name

@@ -205,7 +205,7 @@ def test_gold_is_optional():
 
 def test_refusals_and_warnings():
     ds = runs()
-    with pytest.raises(ValueError, match=r"along='run' must be the dim .* score has no further dim; .*run='column'"):
+    with pytest.raises(ValueError, match=r"along='run' must be the dim .* score has no additional dim; .*run='column'"):
         ds.isel(run=0).meta.repeatability("human")
     with pytest.raises(ValueError, match=r"score must have 2 or more runs along 'run', got 1"):
         ds.isel(run=[0]).meta.repeatability("human")

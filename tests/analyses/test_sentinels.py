@@ -119,7 +119,7 @@ def test_covariates_predict_the_gold_by_least_squares():
     ds = scores(4, gaps=0.1)
     kinds = np.array(["a", "b", "c", "a", "b", "c", "c"])
     ds = ds.assign_coords(type=("system", kinds), words=("input", np.arange(9.0) ** 2))
-    with pytest.warns(UserWarning, match="cells left out, as given 'm2' is missing there"):
+    with pytest.warns(UserWarning, match="outputs left out, as given 'm2' is missing there"):
         watched = ds.meta.sentinels(sees=[], given=["m2", "type", "words"])
     assert watched.metric.values.tolist() == ["m0", "m1", "m2", "sentinel: m2, type, words"]
     gold, length = ds.score.sel(metric="m0").values, ds.score.sel(metric="m2").values

@@ -248,21 +248,33 @@ def means(*rows, noise=0.0):
     [
         (
             means(0, 5, 0.01, noise=1),
-            r"For these 3 systems on inputs like these, b is best by human: its scores are significantly higher than "
+            r"For these 3 systems on inputs like these, b is best by the human scores: "
+            r"its scores are significantly higher than "
             r"those of every other system \([ac] by [\d.]+ \[[\d., ]+\]\)\. There is no significant difference between "
-            r"a and c\. Pairs of systems differ significantly: 2 of 3 by human \(paired t tests; Holm",
+            r"a and c\. Pairs of systems differ significantly: 2 of 3 by the human scores \(paired t tests; Holm",
         ),
         (
             means(5, 5.01, 0, noise=1),
-            r"[ab] has the highest mean by human and is significantly better than c; it does not differ significantly "
+            r"[ab] has the highest mean by the human scores and is significantly better than c; "
+            r"it does not differ significantly "
             r"from [ab] \(difference [\d.]+ \[-.*\]\)\. Pairs",
         ),
-        (means(0, 3, noise=1), r"b is best by human: .* than those of a \(difference [\d.]+ \[[\d., ]+\]\)\. Pairs"),
-        (means(0, 0, noise=1), r"[ab] has the highest mean by human; it does not differ significantly from [ab] \("),
-        (means(1, 1), r"For these 2 systems on inputs like these, a and b share the highest mean by human\. Pairs"),
+        (
+            means(0, 3, noise=1),
+            r"b is best by the human scores: .* than those of a \(difference [\d.]+ \[[\d., ]+\]\)\. Pairs",
+        ),
+        (
+            means(0, 0, noise=1),
+            r"[ab] has the highest mean by the human scores; it does not differ significantly from [ab] \(",
+        ),
+        (
+            means(1, 1),
+            r"For these 2 systems on inputs like these, a and b share the highest mean by the human scores\. Pairs",
+        ),
         (
             means(0, 0, 0.0, noise=1),
-            r"[abc] has the highest mean by human; it does not differ significantly from [abc] or [abc] \([abc] by .*\)"
+            r"[abc] has the highest mean by the human scores; "
+            r"it does not differ significantly from [abc] or [abc] \([abc] by .*\)"
             r"\. There is no significant difference between [abc] and [abc]\.",
         ),
     ],

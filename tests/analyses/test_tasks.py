@@ -206,7 +206,7 @@ def test_a_constant_metric_counts_as_zero_where_that_is_asked_for():
         (
             {"a": {"ds": FIRST.expand_dims(year=[1, 2]), "gold": "human"}},
             {},
-            "task .a. ha(?:s|ve) further dims: .year.",
+            "task .a. ha(?:s|ve) additional dims: .year.",
         ),
         ({"a": {"ds": FIRST, "gold": "human", "metric": "a"}}, {}, "fewer than two metrics"),
     ],

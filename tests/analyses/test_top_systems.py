@@ -38,7 +38,7 @@ def test_ties_and_missing_scores_in_top_k(small):
     with pytest.raises(ValueError, match="k must be at least 1"):
         ds.meta.top_k(0, by="m0")
     both = xr.concat([ds[["score"]], ds[["score"]]], "language")
-    with pytest.raises(ValueError, match="further dim.*'language'; select one label"):
+    with pytest.raises(ValueError, match="additional dim.*'language'; select one label"):
         both.meta.top_k(2, by="m0")
     assert ds.drop_vars("system").meta.top_k(1, by="m0").score.values[0, 0, 0] == 0.9
 
@@ -93,8 +93,10 @@ def test_cells_that_are_left_out_are_said_once_of_all_k(demo):
     with pytest.warns(UserWarning) as caught:
         demo.meta.top_k_corr("human", metric=["judge", "bleu"], k=[12, 9, 6], n_resamples=20, rng=1)
     name = demo.metric.values[1]
-    texts = [str(each.message) for each in caught if "cells left out" in str(each.message)]
-    assert texts == [f"at k = 12: cells left out, as only one of metric and gold has a score there: {name} (1 of 360)"]
+    texts = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
+    assert texts == [
+        f"at k = 12: outputs left out, because the metric or the human score is missing: {name} (1 of 360)"
+    ]
 
 
 def test_gold_without_labels_goes_with_the_systems_by_their_places(demo):

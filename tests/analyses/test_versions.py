@@ -176,5 +176,5 @@ def test_what_margins_and_versions_need(ds):
     with pytest.raises(ValueError, match="gold has the dim 'corpus' too; select one label"):
         Pairs.of(ds, "human", None, "corpus", "x", None, KENDALL)
     for along, other in ((None, None), ("language", ["a"])):
-        with pytest.raises(ValueError, match="say what is compared: along= .* or other= metrics; got along="):
+        with pytest.raises(ValueError, match="give either other= .* or along= .*; got along="):
             Pairs.of(ds, "human", None, along, "en", other, KENDALL)

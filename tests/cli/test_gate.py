@@ -44,7 +44,7 @@ def test_the_command_line(tmp_path, capsys):
     assert cli.main([*asked, "--require", "drift <= .5"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("drift <= .5: met. On 160 of 160 outputs that judge scored: ")
-    assert "the agreement of judge with human changed by " in last
+    assert "the agreement of judge with the human scores changed by " in last
     assert cli.main([*asked, "--require", "drift <= .0001"]) == 1
     assert cli.main([*asked, "--require", "drift <= .5", "--require", "pearson >= .99"]) == 1
     capsys.readouterr()

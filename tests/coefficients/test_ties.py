@@ -173,7 +173,7 @@ def test_differences_are_equal_by_what_rounding_can_do_to_both():
     assert order.tolist() == [3, 1, 0, 2] and ends.tolist() == [True, False, True, True]
 
 
-@pytest.mark.filterwarnings("ignore:cells left out", "ignore:only 4 systems")
+@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
 def test_a_pair_weighs_as_much_as_its_group_has_few():
     """A tie of .5 wins the one pair of the first input and loses two of the six of the second."""
     x = np.array([[0.0, 0.0], [0.5, 0.1], [np.nan, 10.0], [np.nan, 10.1]])
@@ -430,7 +430,7 @@ def test_wrong_thresholds(keywords, text):
         ({"swap": "decisions", "resample": "system"}, "resample must be 'both' or 'input' where decisions are swapped"),
         ({"swap": "decisions", "crossed": True}, "crossed=True applies to swaps of scores"),
         ({"swap": "scores", "threshold": 0.3}, "swap='scores' would give a score to another metric's threshold"),
-        ({"swap": "scores", "method": "analytic"}, "needs a difference that is linear in the swaps"),
+        ({"swap": "scores", "method": "analytic"}, "is available for rank coefficients"),
     ],
 )
 def test_wrong_swaps(keywords, text):

@@ -63,7 +63,7 @@ def test_users_choose_by_class(demo):
     with warnings.catch_warnings():
         warnings.simplefilter("error", xsumstat.LeftOutWarning)
         warnings.simplefilter("ignore", xsumstat.CautionWarning)
-        with pytest.raises(xsumstat.LeftOutWarning, match="cells left out"):
+        with pytest.raises(xsumstat.LeftOutWarning, match="outputs left out"):
             few.meta.corr("human")
 
 

@@ -87,7 +87,9 @@ def test_a_metric_is_remarked_on_from_the_limit_on(n_systems, n_metrics, recwarn
     edge = limit(n_systems, n_metrics)
     made(edge + 0.01, n_systems, n_metrics).meta.corr("m0")
     assert not recwarn.list
-    with pytest.warns(UserWarning, match=r"system means of 'm1' \(-0\.\d\d\) correlate negatively with the gold 'm0'"):
+    with pytest.warns(
+        UserWarning, match=r"system means of 'm1' \(r = -0\.\d\d\) correlate negatively with the human scores 'm0'"
+    ):
         made(edge - 0.01, n_systems, n_metrics).meta.corr("m0")
 
 
@@ -148,7 +150,7 @@ def test_scores_that_lack(recwarn):
     ds["score"][1, 3, 2] = np.nan
     directions.remark(ds.score.isel(metric=[2, 3]), ds.score[0], "m0", level="system", n_metrics=4)
     assert not recwarn.list
-    with pytest.warns(UserWarning, match=r"system means of 'm1' \(-0\.90\)"):
+    with pytest.warns(UserWarning, match=r"system means of 'm1' \(r = -0\.90\)"):
         directions.remark(ds.score, ds.score[0], "m0", level="system", n_metrics=4)
 
 

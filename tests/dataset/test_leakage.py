@@ -7,7 +7,7 @@ import xarray as xr
 import xsumstat
 from xsumstat.dataset import leakage
 
-pytestmark = pytest.mark.filterwarnings("ignore:cells left out")
+pytestmark = pytest.mark.filterwarnings("ignore:outputs left out")
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_pairs_are_those_of_a_plain_loop_whatever_the_order_of_the_metrics(ds, m
 
 
 def test_one_metric_is_no_pair(ds):
-    with pytest.raises(ValueError, match="a test needs two metrics: metric and other name only one"):
+    with pytest.raises(ValueError, match="a comparison needs two metrics: metric and other name only one"):
         prepared(ds, "a")
     with pytest.raises(ValueError, match="name only one"):
         prepared(ds, "a", "a")
@@ -75,7 +75,7 @@ def test_cells_that_one_of_a_pair_lacks_are_counted(ds):
             warnings.simplefilter("always")
             prepared(ds, ["a", "b", "c"], missing=missing, level=level)
         said = [str(each.message) for each in caught if "one metric of a pair" in str(each.message)]
-        assert said == [f"cells left out, as only one metric of a pair has a score there: {each}" for each in texts]
+        assert said == [f"outputs left out, because one metric of a pair has no score: {each}" for each in texts]
 
 
 @pytest.mark.parametrize("metric, other", CHOICES)
@@ -148,7 +148,7 @@ def test_every_further_label_is_asked_of_all_pairs(ds):
 
 def test_pairs_without_a_difference_are_named_unless_a_constant_metric_says_why(ds):
     ds.score.loc[{"metric": "c"}] = 1.0
-    with pytest.warns(UserWarning, match="constant scores, whose correlation is undefined, for metric 'c'"):
+    with pytest.warns(UserWarning, match="constant scores, so the correlation is undefined .NaN., for metric 'c'"):
         scores, pairs = prepared(ds)
     missing = xr.DataArray([[np.nan, 1.0]] * len(pairs), {"language": ["en", "de"]}, ("_pair", "language"))
     with pytest.warns(UserWarning) as caught:

@@ -55,7 +55,7 @@ def test_clusters():
     [
         (lambda d: d.drop_vars("preference"), "no variable 'preference': xsumstat.to_preferences"),
         (lambda d: d.drop_vars("left"), "needs the coordinate 'left'"),
-        (lambda d: d.expand_dims(language=["en"]), r"further dim 'language': choose a label of it, ds.isel"),
+        (lambda d: d.expand_dims(language=["en"]), r"additional dim 'language': choose a label of it, ds.isel"),
         (lambda d: d * 2, "must be 1 .*, -1 .*, 0 .a tie. or NaN, got -?2"),
         (lambda d: d * np.nan, "holds no choice"),
         (lambda d: d.isel(prompt=slice(0)), "holds no choice"),

@@ -322,7 +322,9 @@ def test_a_metric_without_any_score(small):
 
 def test_a_constant_metric_is_said_and_gives_nan(small):
     small.score[2] = 1.0
-    with pytest.warns(UserWarning, match="constant scores, whose correlation is undefined, for metric 'm2'") as caught:
+    with pytest.warns(
+        UserWarning, match="constant scores, so the correlation is undefined .NaN., for metric 'm2'"
+    ) as caught:
         got = small.meta.corr("m0")
     assert len(caught) == 1
     np.testing.assert_array_equal(np.isnan(got.correlation), [False, True, False])
@@ -413,8 +415,8 @@ def test_a_metric_with_gaps_of_its_own_is_named(small):
     assert float(got.correlation.sel(metric="m2")) == pytest.approx(float(want[0]), abs=1e-15)
 
 
-ONE_OF_TWO = "cells left out, as only one of metric and gold has a score there: "
-ONE_OF_A_PAIR = "cells left out, as only one metric of a pair has a score there: "
+ONE_OF_TWO = "outputs left out, because the metric or the human score is missing: "
+ONE_OF_A_PAIR = "outputs left out, because one metric of a pair has no score: "
 
 
 @pytest.fixture
@@ -451,7 +453,7 @@ def test_cells_that_one_metric_of_a_pair_lacks_are_said_once(gaps):
         lambda: gaps.meta.corr_test("m0"),
         lambda: gaps.meta.ci("m0", other=["m1", "m2", "m3"], **few),
     ):
-        assert [text for text in messages(question) if "left out, as" in text] == [of_gold, of_pairs]
+        assert [text for text in messages(question) if "left out, because" in text] == [of_gold, of_pairs]
     used = [(a, b) for a in range(6) for b in range(5) if not np.isnan(gaps.score[:3, a, b]).any()]
     means = [[np.mean([gaps.score[m, a, b] for a, b in used if a == at]) for at in range(6)] for m in range(3)]
     want = np.corrcoef(means)[0]
@@ -465,7 +467,7 @@ def test_cells_that_one_of_two_metrics_lacks_are_said_once_without_gold(gaps):
     pairs = "m0 and m1 (2 of 30), m0 and m2 (2 of 30), m0 and m3 (1 of 30), m1 and m2 (2 of 30), m1 and m3 (1 of 30), "
     assert messages(lambda: gaps.meta.metric_corr(level="input")) == [ONE_OF_A_PAIR + pairs + "m2 and m3 (1 of 30)"]
     said = messages(lambda: gaps.meta.metric_ci(level="input", n_resamples=9, rng=0))
-    assert [text for text in said if "left out, as" in text] == [ONE_OF_A_PAIR + pairs + "m2 and m3 (1 of 30)"]
+    assert [text for text in said if "left out, because" in text] == [ONE_OF_A_PAIR + pairs + "m2 and m3 (1 of 30)"]
     assert messages(lambda: gaps.meta.metric_corr(missing="available")) == []
 
 

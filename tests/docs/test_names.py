@@ -66,7 +66,7 @@ def test_what_is_typed_is_there(entries, demo):
 
 def test_a_group_without_a_guide_fails(pages, monkeypatch):
     monkeypatch.setitem(available.QUESTIONS, "a new group", ("corr",))
-    monkeypatch.setitem(available.QUESTIONS, "agreement with human scores", ("ci",))
+    monkeypatch.setitem(available.QUESTIONS, "agreement with the human scores scores", ("ci",))
     with pytest.raises(KeyError, match="a new group"):
         pages.groups()
 

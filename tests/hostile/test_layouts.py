@@ -74,7 +74,7 @@ def test_each_label_of_a_further_dim_is_answered_as_if_alone(question):
     try:
         found = ask(question, both.astype(np.int64))
     except ValueError as error:
-        assert "further dim" in str(error) or "select one label" in str(error), error
+        assert "additional dim" in str(error) or "select one label" in str(error), error
         return
     alone = {"de": answer(question)} | ({} if turn(question) % 3 else {"en": ask(question, first)})
     for label, want in alone.items():

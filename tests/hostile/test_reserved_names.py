@@ -60,7 +60,7 @@ def test_every_name_of_a_result_is_reserved_or_no_further_dim_can_have_it(questi
     ds = rounded(3)
     for name in seen(question) - RESERVED:
         further = ds.assign(score=ds.score.expand_dims({name: 2}))
-        with pytest.raises(ValueError, match=f"further dim.*{name}|rater|select one label|further dims"):
+        with pytest.raises(ValueError, match=f"additional dim.*{name}|rater|select one label"):
             ALL[question](further)
 
 

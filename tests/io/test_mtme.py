@@ -216,7 +216,7 @@ def test_nothing_is_written_where_something_is_wrong(folder, demo, tmp_path):
         "no score of system 'extractor-3' on 1 of 30 inputs": gaps,
         "must be called NAME-REF": named.drop_vars("reference"),
         "names hold no blanks": named.assign_coords(system=[f"a {at}" for at in range(12)]),
-        "further dim": named.expand_dims(language=["a", "b"]),
+        "additional dim": named.expand_dims(language=["a", "b"]),
         "repeats": named.assign_coords(base=("metric", ["x"] * 6)),
     }
     for text, wrong in bad.items():

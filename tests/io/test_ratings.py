@@ -159,7 +159,7 @@ def test_columns_called_as_ours():
     want = OUTPUTS.meta.to_scores(**KEYS, wide=True, ratings=PEOPLE)
     np.testing.assert_array_equal(ds.rating, want.rating)
     np.testing.assert_array_equal(ds.score, want.score)
-    with pytest.raises(ValueError, match="the column 'rater' names a system, input or further dim"):
+    with pytest.raises(ValueError, match="the column 'rater' names a system, input or additional dim"):
         OUTPUTS.rename(columns={"model": "rater"}).meta.to_scores(
             system="rater", input="doc", wide=True, ratings=PEOPLE
         )

@@ -227,7 +227,7 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("ds.meta", "perm_tets", "did you mean perm_test?"),
         ("ds.meta.plot", "bars2", "did you mean result.meta.plot.bars?"),
         ("ds.meta.plot", "box", "did you mean distribution?"),
-        ("ds.meta.plot", "zzz", "there are: heatmap, distribution, scatter_matrix"),
+        ("ds.meta.plot", "zzz", "available: heatmap, distribution, scatter_matrix"),
         ("result.meta", "fdr", "did you mean adjust('bh')?"),
         ("result.meta", "to_csv", "did you mean to_frame?"),
         (
@@ -243,7 +243,7 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("xsumstat", "load", "did you mean xsumstat.load_dataset?"),
         ("df.meta", "from_csv", "did you mean df.meta.to_scores?"),
         ("df.meta", "corr", "did you mean ds.meta.corr?"),
-        ("df.meta", "zzz", "there are: to_scores, to_preferences"),
+        ("df.meta", "zzz", "available: to_scores, to_preferences"),
     ],
 )
 def test_a_name_that_is_not_there(places, place, word, text):
@@ -267,7 +267,7 @@ def test_what_others_look_for_is_quietly_not_there(places):
 
 
 def test_a_picture_must_be_named(demo):
-    with pytest.raises(TypeError, match=r"plot\(\) must name a picture; there are: plot.bars\(\)$"):
+    with pytest.raises(TypeError, match=r"plot\(\) must name a picture; available: plot.bars\(\)$"):
         demo.meta.corr("human").meta.plot()
     assert repr(demo.meta.plot) == "<xsumstat pictures: heatmap, distribution, scatter_matrix>"
 

@@ -41,9 +41,10 @@ def test_each_metric_is_above_or_below_the_raters_or_neither():
     found = made(
         "human_ceiling", data, {"metric": ["rater", "a", "b", "c", "d"]}, confidence_level=0.95, level="system"
     )
-    (said,) = [each for each in sentences(found.assign_attrs(method="jackknife")) if "above the raters" in each]
+    (said,) = [each for each in sentences(found.assign_attrs(method="jackknife")) if "more than a rater" in each]
     assert said.startswith(
-        "a is above the raters; b is below the raters; c and d are not significantly different from the raters ("
+        "a agrees significantly more than a rater; b agrees significantly less than a rater; "
+        "c and d do not differ significantly from a rater ("
     )
 
 
@@ -93,7 +94,7 @@ def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(name):
 def test_the_best_metric_its_interval_and_those_that_hold_zero():
     said = conclusion(intervals([0.94, 0.2, -0.5], [0.7, -0.1, -0.6], [0.99, 0.5, -0.4]))
     assert said.startswith(
-        "a agrees best with human: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
+        "a agrees best with the human scores: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
     )
     assert "The interval of b includes 0; it is the widest, [-.10, .50]." in said
     assert "Undefined" not in said
@@ -102,10 +103,10 @@ def test_the_best_metric_its_interval_and_those_that_hold_zero():
 def test_ties_undefined_metrics_and_one_metric():
     nan = np.nan
     said = conclusion(intervals([0.5, 0.5, nan], [0.1, 0.1, nan], [0.8, 0.8, nan]))
-    assert said.startswith("a and b agree best, and alike, with human: .50")
-    assert "Undefined: c." in said and "c has none" in said
+    assert said.startswith("a and b agree equally well and best with the human scores: .50")
+    assert "Undefined: c." in said and "no interval for c" in said
     alone = conclusion(intervals([0.5], [-0.1], [0.8]))
-    assert alone.startswith("a has a correlation of .50 [-.10, .80] with human") and "best" not in alone
+    assert alone.startswith("a has a correlation of .50 [-.10, .80] with the human scores") and "best" not in alone
     assert conclusion(intervals([nan], [nan], [nan])).startswith("No metric has a defined correlation.")
 
 
@@ -114,7 +115,8 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
-        "judge has the highest correlation with human and beats bleu. There is no significant difference between judge "
+        "judge has the highest correlation with the human scores and beats bleu. "
+        "There is no significant difference between judge "
         "and bertscore. 2 of 3 pairs of metrics differ significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
@@ -165,10 +167,10 @@ def test_may_a_judge_replace_a_rater(rate, verdict):
 @pytest.mark.parametrize(
     ("alpha", "low", "high", "reading"),
     [
-        (0.85, 0.81, 0.9, "reliable, and so is its whole interval"),
-        (0.82, 0.7, 0.9, "reliable, but its interval goes from good for tentative conclusions only to reliable"),
-        (0.7, 0.668, 0.79, "good for tentative conclusions only, and so"),
-        (0.5, 0.4, 0.6, "not reliable, and so"),
+        (0.85, 0.81, 0.9, "reliable. The whole interval has the same"),
+        (0.82, 0.7, 0.9, "reliable. The limits of the interval read good for tentative conclusions only and reliable."),
+        (0.7, 0.668, 0.79, "good for tentative conclusions only. The whole"),
+        (0.5, 0.4, 0.6, "not reliable. The whole"),
     ],
 )
 def test_the_usual_reading_of_alpha(alpha, low, high, reading):
@@ -315,7 +317,7 @@ def test_an_estimate_and_its_limits_have_the_same_digits(demo):
     assert wording.estimate(0.346, 0.2, 0.5, digits=3) == ".346 [.200, .500]"
     assert wording.estimate(0.5) == ".50" and wording.estimate(0.5, np.nan, 0.6) == ".50"
     near = intervals([0.3467, 0.3466], [0.28, 0.1], [0.41, 0.6])
-    assert conclusion(near).startswith("a agrees best with human: .35 [.28, .41] (")
+    assert conclusion(near).startswith("a agrees best with the human scores: .35 [.28, .41] (")
 
 
 _ESTIMATE = re.compile(r"(-?\d*\.\d+) \[(-?\d*\.\d+), (-?\d*\.\d+)\]")
@@ -340,7 +342,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
     assert said.startswith(
-        f"For these 12 systems, {ahead} has the highest correlation with human and beats {wording.listed(beaten)}."
+        f"For these 12 systems, {ahead} has the highest correlation with the human scores "
+        f"and beats {wording.listed(beaten)}."
     )
     assert ("no significant difference" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()
@@ -353,7 +356,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "a has the highest correlation with human. There is no significant difference between a and b or c. 0 of 3"
+        "a has the highest correlation with the human scores. "
+        "There is no significant difference between a and b or c. 0 of 3"
     )
 
 
@@ -384,7 +388,9 @@ def test_it_comes_first_in_what_a_result_shows(demo):
 
 def test_what_is_no_result_says_nothing(demo):
     assert conclusion(xr.Dataset()) == conclusion(demo.drop_vars("truth")) == ""
-    assert conclusion(demo).startswith("Simulated scores; true correlations with human (system level): judge")
+    assert conclusion(demo).startswith(
+        "Simulated scores; true correlations with the human scores (system level): judge"
+    )
     assert conclusions.conclusion(xsumstat.load_dataset("demo").assign_attrs(analysis="no such")) == ""
 
 

@@ -116,7 +116,9 @@ def test_one_named_pair_is_one_test(demo):
     asked = {"level": "input", "n_resamples": 99, "rng": 3}
     one = demo.meta.perm_test("human", metric="judge", other="bleu", **asked)
     text = one.meta.methods()
-    assert text.startswith("We tested whether the agreement of judge and bleu with human, by Pearson's r over")
+    assert text.startswith(
+        "We tested whether the agreement of judge and bleu with the human scores, by Pearson's r over"
+    )
     assert (
         "The p-value, for these 12 systems, comes from a permutation test with" in text
         and "99 swaps of scores, two-sided, at a significance level of .05. The" in text
@@ -126,7 +128,7 @@ def test_one_named_pair_is_one_test(demo):
     both = demo.meta.perm_test("human", metric=["judge", "bleu"], **asked)  # the same test from either side
     assert both.meta.methods() == text
     chosen = demo.meta.perm_test("human", **asked).sel(metric="judge", other_metric="bleu")
-    assert "whether the agreement of judge and bleu with human" in chosen.meta.methods()
+    assert "whether the agreement of judge and bleu with the human scores" in chosen.meta.methods()
     directed = demo.meta.perm_test("human", metric=["judge", "bleu"], alternative="greater", **asked)
     assert (
         "P-values, for these 12 systems, come from" in directed.meta.methods()
@@ -137,7 +139,7 @@ def test_one_named_pair_is_one_test(demo):
 def test_pairs_of_some_with_others(demo):
     test = demo.meta.corr_test("human", metric="judge", other=["bleu", "length"])
     text = test.meta.methods()
-    assert "for each pair of judge with bleu and length whether their agreement with human" in text
+    assert "for each pair of judge with bleu and length whether their agreement with the human scores" in text
     assert (
         "P-values, for systems like these on these 30 inputs, come from Williams' test" in text
         and "not corrected" in text
@@ -153,12 +155,14 @@ def test_pairs_of_some_with_others(demo):
         in both.meta.methods()
     )  # a test for each metric
     bare = test.isel(metric=0, other_metric=0).drop_vars(["metric", "other_metric"])
-    assert "for each pair of metrics whether their agreement with human" in bare.meta.methods()
+    assert "for each pair of metrics whether their agreement with the human scores" in bare.meta.methods()
 
 
 def test_intervals_of_differences(demo):
     text = demo.meta.ci("human", metric=["judge", "bleu"], other="length").meta.methods()
-    assert text.startswith("We estimated how much better each metric agrees with human than length, by Pearson's r")
+    assert text.startswith(
+        "We estimated how much better each metric agrees with the human scores than length, by Pearson's r"
+    )
     assert "for 3 metrics, 12 systems and 30 inputs used" in text
 
 
@@ -190,7 +194,7 @@ def test_latex_and_entries(demo):
 def test_a_name_in_brackets_is_no_citation(demo):
     odd = demo.assign_coords(metric=["human [mean]", *demo.metric.values[1:]]).assign_attrs(gold="human [mean]")
     result = odd.meta.corr()
-    assert "with human [mean], by" in result.meta.methods() and "human [mean]" in result.meta.methods(bibtex=True)
+    assert "with 'human [mean]', by" in result.meta.methods() and "human [mean]" in result.meta.methods(bibtex=True)
 
 
 def test_what_is_no_result_is_refused(demo):

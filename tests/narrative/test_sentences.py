@@ -48,7 +48,7 @@ def test_an_interval_includes_its_limits_and_the_widest_is_named():
     assert "No interval includes 0; that of b is the widest" in conclusion(
         intervals([0.1, 0.1, -0.2], [0.2, 0.9, -0.1])
     )
-    assert "It includes 0." in conclusion(intervals([-0.4], [0.0]))
+    assert "The interval includes 0." in conclusion(intervals([-0.4], [0.0]))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_intervals_of_differences_are_counted_by_their_side():
 def test_the_best_is_followed_by_three_and_the_last_of_more_is_named(size):
     values = np.linspace(0.8, 0.3, size)
     said = conclusion(made("corr", {"correlation": ("metric", values)}, {"metric": list("abcdef")[:size]}))
-    assert said.startswith("a agrees best with human: .80")
+    assert said.startswith("a agrees best with the human scores: .80")
     followed, _, last = said.partition("It is followed by ")[2].partition("; last is ")
     assert followed.count("(") == min(size - 1, 3) or not last and size == 5
     last_one = f"{'abcdef'[size - 1]} (.30)"
@@ -127,18 +127,19 @@ def means(**more):
 
 def test_the_highest_and_the_lowest_mean_and_whose_ratings_stand_alone():
     said = conclusion(means())
-    assert said.startswith(
-        "Of mean human scores the highest is high with 5.00 [4.00, 6.00], the lowest low with 2.00 ["
-    )
-    assert "With judge the ratings say as much as 1.50 times as many" in said  # the median of 20/10 and 4/4
-    assert "For 1 of 2 systems the ratings are too few, and " in said
+    assert said.startswith("high has the highest mean human score, 5.00 [4.00, 6.00]; low has the lowest, 2.00 [")
+    assert "the ratings are as informative as 1.50 times as many" in said  # the median of 20/10 and 4/4
+    assert "For 1 of 2 systems the ratings are too few to use the scores of judge" in said
 
 
 def test_of_these_inputs_no_more_can_be_rated_than_there_are():
     """20 effective of 40 by draws from many: 1/((1 − 10/40)/20 + 1/40) = 16 of these 40, and 4 stay 4."""
     said = conclusion(means().assign_attrs(target="these"))
     one, two = 1 / ((1 - 10 / 40) / 20 + 1 / 40) / 10, 1 / ((1 - 4 / 40) / 4 + 1 / 40) / 4
-    assert f"as much as {wording.number((one + two) / 2)} times" in said and "over these inputs the highest is" in said
+    assert (
+        f"as informative as {wording.number((one + two) / 2)} times" in said
+        and "has the highest mean human score over these inputs, " in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
 )
 def test_alpha_at_the_usual_limits(alpha, reading):
     one = made("agreement", {"alpha": alpha, "ci_low": NAN, "ci_high": NAN}, {}, confidence_level=0.95)
-    assert conclusion(one).endswith(f"by the usual limits, .8 and .667, that is {reading}.")
+    assert conclusion(one).endswith(f"by Krippendorff's limits, .8 and .667, that is {reading}.")
 
 
 def test_a_metric_whose_limit_is_the_raters_is_not_told_from_them():
@@ -164,7 +165,8 @@ def test_a_metric_whose_limit_is_the_raters_is_not_told_from_them():
     coords = {"metric": ["rater", "a", "b", "c", "d"]}
     said = conclusion(made("human_ceiling", data, coords, confidence_level=0.95, method="jackknife"))
     assert (
-        "d is above the raters; c is below the raters; a and b are not significantly different from the raters" in said
+        "d agrees significantly more than a rater; c agrees significantly less than a rater; "
+        "a and b do not differ significantly from a rater" in said
     )
 
 
@@ -340,7 +342,10 @@ def test_metrics_that_find_equally_many_pairs_are_told_once(last, said):
 def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
-    assert said.startswith("a gives .80 of the verdicts on pairs of systems of human") and ", F1 .60: most of 2" in said
+    assert (
+        said.startswith("a gives .80 of the verdicts of the human scores on pairs of systems")
+        and ", F1 .60: most of 2" in said
+    )
     assert "least gives b, .70." in said and "a win in 95 % of the resamples" in said
     other = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.8))
     assert "a win in 80 % of the resamples" in other
@@ -492,9 +497,12 @@ def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
     said = conclusion(one)
     assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
-    for label, best in (("v", "a agrees best with human: .50"), ("w", "b agrees best with human: .40")):
+    for label, best in (
+        ("v", "a agrees best with the human scores: .50"),
+        ("w", "b agrees best with the human scores: .40"),
+    ):
         assert f"kind {label}: {best}." in said
-    assert "kind all: a agrees best with human: .60." in said and said.count("(") == 0
+    assert "kind all: a agrees best with the human scores: .60." in said and said.count("(") == 0
     assert said.count("Pearson's r") == 1 and "Each of these: Pearson's r" in said
 
 

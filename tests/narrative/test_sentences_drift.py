@@ -34,7 +34,8 @@ def said(judges=("judge",), systems=("a", "b", "c"), **changed):
 def test_agreement_and_its_test_come_first():
     text = said()
     assert text.startswith(
-        "For these 3 systems on inputs like these, the agreement of judge with human changed by -.03 (90 % jackknife "
+        "For these 3 systems on inputs like these, the agreement of judge with the human scores "
+        "changed by -.03 (90 % jackknife "
         "interval [-.06, .02]; Pearson's r, global level), from .74 to .71; it is not shown to be equivalent within "
         "±.05 (p = .120, two one-sided jackknife tests)."
     )
@@ -66,7 +67,7 @@ def test_shifts_and_their_differences_are_told():
 
 
 def test_of_many_judges_the_first_are_told():
-    assert "p < .001); shift minus" in said(judges=("v", "w")) and ". The agreement of w with human" in said(
+    assert "p < .001); shift minus" in said(judges=("v", "w")) and ". The agreement of w with the human scores" in said(
         judges=("v", "w")
     )
     text = said(judges=tuple("vwxyz"), pvalue=0.01)

@@ -90,7 +90,7 @@ def test_a_further_dim_gives_panels_or_hues(interval):
     one = both.meta.plot.forest(hue="level")
     assert len(segments(one)) == 6
     assert labels(one.figure.legends[0].get_texts())[:2] == ["system", "input"]
-    with pytest.raises(ValueError, match=r"unknown hue 'levle'; did you mean 'level'\? further dims: 'level'"):
+    with pytest.raises(ValueError, match=r"unknown hue 'levle'; did you mean 'level'\? additional dims: 'level'"):
         both.meta.plot.forest(hue="levle")
     with pytest.raises(ValueError, match="ax takes one panel, and the result has 2"):
         both.meta.plot.forest(ax=plt.gca())

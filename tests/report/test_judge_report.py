@@ -19,13 +19,13 @@ from xsumstat.report import judge_report, report_pictures
 
 QUESTIONS = (
     "Do the annotators agree?",
-    "Does the judge agree with humans as well as one of them does?",
+    "Does the judge agree with the raters as well as a single rater does?",
     "Which judge agrees better with human scores?",
-    "How often do the judge and humans give the same score?",
-    "Where does the judge err?",
+    "Does the judge give the same grades as the raters?",
+    "In which direction is the judge biased?",
     "May the judge replace an annotator?",
     "Which system is best?",
-    "How many ratings next time?",
+    "How many ratings does the next study need?",
 )
 
 
@@ -74,7 +74,7 @@ def test_every_question_is_asked_and_answered(page):
 
 def test_the_judges_are_those_that_are_no_people_and_describe_nothing(page):
     assert page.results["compare_metrics"]["metric"].values.tolist() == ["good", "bad"]
-    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["looked at for bias"] == "length"
+    assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["covariates tested for bias"] == "length"
 
 
 def test_numbers_are_those_of_plain_python(ds, page):
@@ -94,7 +94,9 @@ def test_numbers_are_those_of_plain_python(ds, page):
     means = page.results["system_means"]["human_mean"].to_series()
     assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
     best = means.idxmax()
-    assert f"is {best} with" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(page.sections[6].said)
+    assert f"{best} has the highest mean" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(
+        page.sections[6].said
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -275,9 +277,9 @@ def test_bias_by_its_limits_or_by_its_tests(ds):
 def test_cells_that_are_left_out_are_told_once():
     frame = outputs()
     frame.loc[[3, 50], "good"] = np.nan
-    with pytest.warns(UserWarning, match="cells left out") as caught:
+    with pytest.warns(UserWarning, match="outputs left out") as caught:
         page = scores(frame).meta.report(kind="judge")
-    told = [str(each.message) for each in caught if "cells left out" in str(each.message)]
+    told = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
     assert len(told) == 1 and "good (2 of 135)" in told[0] and told[0] in page.notes
 
 
@@ -285,7 +287,7 @@ def test_cells_that_are_left_out_are_told_once():
 def test_a_judge_that_falls_where_people_rise_is_named():
     ds = outputs().meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
     said = ds.meta.report(kind="judge").sections[1].said
-    assert "bad gives lower scores where humans give higher ones" in said[-1] and "lower_is_better=['bad']" in said[-1]
+    assert "bad correlates negatively with the human scores" in said[-1] and "lower_is_better=['bad']" in said[-1]
     assert not any("lower scores" in each for each in scores(outputs()).meta.report(kind="judge").sections[1].said)
 
 
@@ -361,7 +363,7 @@ def test_a_judge_below_the_raters_that_may_replace_one_is_explained():
     ceiling = xr.Dataset({"difference_high": high})
     test = xr.Dataset({"winning_rate": high.copy(data=[1.0, 1.0, 0.0])}, attrs={"margin": 0.2})
     (said,) = judge_report._within_margin(test, {"human_ceiling": ceiling})
-    assert said.startswith("low may do so although it agrees less with people than a rater does") and ".20" in said
+    assert said.startswith("low may do so although it agrees less with the raters than a rater does") and ".20" in said
     assert judge_report._within_margin(test.isel(metric=[1, 2]), {"human_ceiling": ceiling}) == []
     assert judge_report._within_margin(test, {}) == []
 

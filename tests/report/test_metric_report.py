@@ -59,7 +59,7 @@ def test_the_demo_prints_a_table(capsys, demo):
             won = [label for label in order if each.sel(metric=metric, other_metric=label)]
             assert told == ("all others" if len(won) == 5 else ", ".join(won) or "–")
     words = " ".join(out.split())
-    assert "human at input level" in words and "jackknife tests; Holm over all tests; alpha .05" in words
+    assert "human at input level" in words and "Holm over all tests, intervals not corrected; alpha .05" in words
     assert "beats (these" in words
     assert "For systems and inputs like these, judge" in words and "For these 12 systems on inputs like these," in words
     assert "95 % jackknife intervals (each system and each input left out in turn)" in words
@@ -259,7 +259,9 @@ def test_a_source_stands_in_the_code(demo):
 
 def test_as_text_and_saved(tmp_path, made, written):
     assert repr(made) == str(made) == made.text()
-    assert "judge has the highest correlation with human and beats bleu and length" in " ".join(str(made).split())
+    assert "judge has the highest correlation with the human scores and beats bleu and length" in " ".join(
+        str(made).split()
+    )
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == written
 

@@ -192,7 +192,7 @@ def test_simulate_like_refuses_what_are_no_scores(demo):
         xsumstat.simulate(like=demo.score)
     with pytest.raises(ValueError, match="gold= names scores in like="):
         xsumstat.simulate(gold="human")
-    with pytest.raises(ValueError, match="further dim"):
+    with pytest.raises(ValueError, match="additional dim"):
         xsumstat.simulate(like=demo.expand_dims(language=["en", "de"]))
     with pytest.raises(ValueError, match="scores are lazy"):
         xsumstat.simulate(like=demo.chunk())

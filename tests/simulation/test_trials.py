@@ -171,7 +171,7 @@ def test_scores_that_cannot_be_tried(demo):
     with pytest.raises(ValueError, match="at least 4 systems are needed, the scores have 3"):
         xsumstat.power(demo.isel(system=slice(3)))
     both = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_coords(language=["en", "de"])
-    with pytest.raises(ValueError, match=r"ha(?:s|ve) further dims: 'language'; select one label of each"):
+    with pytest.raises(ValueError, match=r"ha(?:s|ve) additional dims: 'language'; select one label of each"):
         xsumstat.coverage(both, "human")
     with pytest.raises(ValueError, match=r"are lazy, and every trial needs them: load them first, with ds.load\(\)"):
         xsumstat.coverage(demo.chunk(metric=1), "human")

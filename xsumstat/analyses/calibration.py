@@ -70,7 +70,7 @@ def calibrate(
     """
     score = schema.checked_scores(ds)
     if calibrated.NAME in score.dims:
-        raise ValueError(f"the further dim {calibrated.NAME!r} has the name of a coordinate that this makes; rename it")
+        raise ValueError(f"the additional dim {calibrated.NAME!r} is a coordinate that this makes; rename it")
     human, name, own = schema.find_gold(ds, score, gold)
     drawn.warn_ignored(ds, human)
     if validate.text("along", along) != "rater" and along not in human.dims:

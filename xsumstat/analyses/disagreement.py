@@ -191,7 +191,7 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
     score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
     if set(score.dims) - set(facts.CORE):
-        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each additional one")
     if score.sizes["metric"] < 2:
         raise ValueError(f"metric must name at least 2 metrics, got {validate.listing(score['metric'].values)}")
     return score

@@ -144,7 +144,7 @@ def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, lis
     if {by, f"other_{by}"} & catalogue.RESERVED:
         raise ValueError(f"by={by!r} is a name that results need; rename the coordinate")
     for dim in {by, f"other_{by}"} & set(scores.further):
-        raise ValueError(f"score or gold has the further dim {dim!r}, a name that results of by={by!r} need; rename it")
+        raise ValueError(f"score or gold has the additional dim {dim!r}, which results of by={by!r} need; rename it")
     if len(labels) < 2:
         raise ValueError(f"by={by!r} must have 2 groups or more, got {validate.listing(labels)}")
     with value_checks.held():  # labels without a group were named already

@@ -32,7 +32,7 @@ def groups_of(
         given = validate.listing(fitting) or f"none; ds.assign_coords(type=({dims[0]!r}, [...])) gives one"
         raise ValueError(
             f"{argument} must be a coordinate that describes each {of}, got {name!r}"
-            f"{validate.suggestion(name, fitting)} there are: {given}"
+            f"{validate.suggestion(name, fitting)} available: {given}"
         )
     coord = ds.coords[name].compute()
     dim = str(coord.dims[0])

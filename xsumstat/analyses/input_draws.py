@@ -113,7 +113,7 @@ def _scores(ds: xr.Dataset, design: Design) -> xr.DataArray:
     further = [dim for dim in score.dims if dim not in facts.CORE and dim not in extra]
     if further:
         raise ValueError(
-            f"score has the dims {validate.listing(score.dims)}; select one label of each further one, or name the "
+            f"score has the dims {validate.listing(score.dims)}; select one label of each additional one, or name the "
             f"one whose labels are repeated runs: unsure={further[0]!r}"
         )
     score = score.transpose(*(dim for dim in score.dims if dim not in facts.CORE), *facts.CORE)

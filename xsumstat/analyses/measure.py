@@ -294,7 +294,7 @@ def _held_out(measure: Measure, scores: schema.Scores, other: xr.Dataset, gold: 
         raise type(error)(f"calibrate_on: {error}") from error
     if found.further:
         dims = validate.listing(found.further)
-        raise ValueError(f"calibrate_on has further dims: {dims}; select one label of each")
+        raise ValueError(f"calibrate_on has additional dims: {dims}; select one label of each")
     x, z = found.score.compute().values, found.gold.compute().values
     return tuple(best_threshold(measure, each, z) for each in x)
 

@@ -44,8 +44,8 @@ def check_computed(method: str, measure: Measure, plan: PairPlan, draws: Draws, 
         what = "given" if measure.given else what
         what += " and swap='scores'" if measure.coefficient.calibrated else ""
         raise ValueError(
-            f"method='analytic' needs a difference that is linear in the swaps, which with {what} it is not: rank "
-            "coefficients at level 'input', 'global' or 'within_system' are; use method='permutation'"
+            "method='analytic' is available for rank coefficients at level 'input', 'global' or 'within_system' only, "
+            f"not with {what}; use method='permutation'"
         )
     if method == "analytic" and getattr(plan, "crossed", False):
         raise ValueError("method='analytic' needs units that are swapped independently: with crossed=True they are not")

@@ -189,7 +189,7 @@ def _check_dim(ds: xr.Dataset, dim: Any) -> None:
             "Datasets one, for pool='language'"
         )
     there = validate.listing(further) or "none"
-    raise ValueError(f"pool must be a further dim of score, got {dim!r}; there are: {there}{hint}")
+    raise ValueError(f"pool must be an additional dim of score, got {dim!r}; available: {there}{hint}")
 
 
 def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, Any]:

@@ -123,7 +123,7 @@ def _found(ds: xr.Dataset, given: Any) -> xr.DataArray:
         hint = validate.suggestion(given, fitting) if isinstance(given, str) else ";"
         raise ValueError(
             f"given must be a variable or coordinate of systems, such as length(prompt, system), got "
-            f"{validate.given(given)}{hint} there are: {validate.listing(fitting) or 'none'}"
+            f"{validate.given(given)}{hint} available: {validate.listing(fitting) or 'none'}"
         )
     return ds[given]
 

@@ -359,7 +359,7 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
                 f"rating must be a DataArray, or a variable with the dim {along!r}, got {validate.given(rating)}"
-                f"{validate.suggestion(str(rating), variables)} there are: {validate.listing(variables) or 'none'}"
+                f"{validate.suggestion(str(rating), variables)} available: {validate.listing(variables) or 'none'}"
                 f"{'' if along == 'rater' else '; along must name the dim of the raters'}"
             )
         values = ds[rating]

@@ -159,7 +159,7 @@ def _check_runs(score: xr.DataArray, along: str) -> None:
     validate.text("along", along)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if along not in further:
-        has = f"further dims: {validate.listing(further)}" if further else "score has no further dim"
+        has = f"additional dims: {validate.listing(further)}" if further else "score has no additional dim"
         raise ValueError(
             f"along={along!r} must be the dim of score that numbers the runs, but {has}; "
             "df.meta.to_scores(..., run='column') makes one"

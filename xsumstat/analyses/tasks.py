@@ -179,7 +179,7 @@ class _Asked:
         further = [str(dim) for dim in found["correlation"].dims if dim != "metric"]
         if further:
             raise ValueError(
-                f"task {self.name!r} has further dims: {validate.listing(further)}; make each label a task"
+                f"task {self.name!r} has additional dims: {validate.listing(further)}; make each label a task"
             )
         if not self.counts_as_zero:
             return found

@@ -198,7 +198,9 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
         raise ValueError(f"{argument} must have the dim 'system', it has {validate.listing(human.dims)}")
     further = [str(dim) for dim in human.dims if dim not in ("system", "input", "rater", "reference")]
     if further:
-        raise ValueError(f"{argument}={name!r} has further dims: {validate.listing(further)}; select one label of each")
+        raise ValueError(
+            f"{argument}={name!r} has additional dims: {validate.listing(further)}; select one label of each"
+        )
     if "system" in score.indexes and "system" in human.indexes:
         human = human.reindex(system=score.indexes["system"])
     elif human.sizes["system"] != ds.sizes["system"]:

@@ -24,7 +24,7 @@ _RATER_MARGINS = ("rater_sd", "rater_range")
 def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
     """A further dim of the scores, and one of its labels."""
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
-    validate.known("along", along, further, "further dims of score")
+    validate.known("along", along, further, "additional dims of score")
     if along not in score.indexes:
         raise ValueError(f"score has no labels along {along!r}, needed for base={base!r}")
     validate.known("base", base, list(score.indexes[along]), f"labels of {along}")
@@ -33,7 +33,7 @@ def check_along(score: xr.DataArray, along: Any, base: Any) -> None:
 def check_base(along: Any, base: Any) -> None:
     """No base without a dim whose label it is."""
     if along is None and base is not None:
-        raise ValueError(f"base={validate.given(base)} is a label of a further dim: name the dim in along=")
+        raise ValueError(f"base={validate.given(base)} is a label of an additional dim: name the dim in along=")
 
 
 def margin_of(
@@ -120,8 +120,8 @@ class Pairs:
         """Every version with the base, or every pair of metrics, of scores that `schema.prepare` accepts."""
         if (along is None) == (other is None):
             raise ValueError(
-                "say what is compared: along= a dim of versions with base= one of its labels, or other= metrics; "
-                f"got along={along!r}, other={other!r}"
+                "give either other= (metrics to compare with) or along= (a dim of versions) with base= (one of its "
+                f"labels); got along={along!r}, other={other!r}"
             )
         check_base(along, base)
         how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}

@@ -101,7 +101,7 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     plain = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges)
     on = plain if record.scale is None else judge_report.on_scale(asked, record, rng=0)
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
-    people, how_told = wording.name(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
+    people, how_told = wording.human_scores(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
     each = []
     for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))

@@ -86,35 +86,40 @@ def parser() -> argparse.ArgumentParser:
         "--metric",
         nargs="+",
         metavar="NAME",
-        help="metrics to judge (default: all but the gold and other human scores)",
+        help="metrics to evaluate (default: all except the human scores)",
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
     one_of = options.one_of
     levels = one_of("level", ("auto", *validate.LEVELS))
-    add("--level", default="auto", **levels, help="default: system from 8 systems on, input for 3 to 7, else global")
+    add(
+        "--level",
+        default="auto",
+        **levels,
+        help="default: system with 8 or more, input with 3 to 7, else global",
+    )
     coefficients = one_of("coefficient", table.COEFFICIENTS)
-    add("--coefficient", **coefficients, help="default: pearson, at a level of input that was not asked for kendall")
+    add("--coefficient", **coefficients, help="default: pearson; kendall without --level if the level is input")
     add(
         "--positive",
         nargs="+",
         metavar="VALUE",
-        help="of f1, sensitivity, specificity and other coefficients of classes: the human scores that are positive "
+        help="human scores that count as positive, for f1, sensitivity, specificity and other coefficients of classes "
         "(default: the higher of two)",
     )
     add(
         "--labels",
         nargs="+",
         metavar="TEXT",
-        help="the texts that scores in a table are, the lowest first, as --labels fail pass",
+        help="labels that are scores in a table, the lowest first, e.g. --labels fail pass",
     )
     random = one_of("resample", ("auto", "both", "system", "input"))
-    add("--resample", default="auto", **random, help="what is random: by default systems and inputs, and for these "
-        "systems inputs alone; of fewer than 5 systems inputs alone")  # fmt: skip
+    add("--resample", default="auto", **random, help="what intervals and tests generalise to; default: new systems "
+        "and inputs, and also these systems on new inputs; with fewer than 5 systems only the latter")  # fmt: skip
     add(
         "--n-resamples",
         type=int,
         metavar="K",
-        help=f"of the intervals of a coefficient that only a bootstrap has (default: {metric_report.RESAMPLES})",
+        help=f"resamples for coefficients whose intervals need a bootstrap (default: {metric_report.RESAMPLES})",
     )
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     correction = one_of("adjust", corrections.OF_PVALUES)
@@ -126,21 +131,21 @@ def parser() -> argparse.ArgumentParser:
         default=0,
         help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
     )
-    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and two pictures")
+    add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and figures")
     add(
         "--judge",
         action="store_true",
-        help="answer for who grades outputs: do annotators agree, does the judge agree as well as one of them, where "
-        "does it err, may it replace one, which system is best, how many prompts next time",
+        help="evaluate a judge: do annotators agree, does the judge agree as well as one of them, in "
+        "which direction is it biased, may it replace one, which system is best, how many ratings are needed next",
     )
     add(
         "--require",
         action="append",
         default=[],
         metavar="RULE",
-        help="of every judge, as 'kappa >= .6' (any coefficient: the interval's lower limit decides), 'alt_test', "
-        "'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit status 0 where it is "
-        "met, 1 where not, 2 where this cannot be decided",
+        help="rule for every judge, e.g. 'kappa >= .6' (any coefficient: the interval's lower limit decides), "
+        "'alt_test', 'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit "
+        "status 0 if it is met, 1 if not, 2 if this cannot be decided",
     )
     add(
         "--anchor",
@@ -155,21 +160,23 @@ def parser() -> argparse.ArgumentParser:
         type=_address,
         metavar="ADDRESS",
         help="read a .zarr or .nc a metric at a time, and compute with Dask: on this machine, or on the cluster whose "
-        "scheduler has this address, as tcp://host:8786 (default: on this machine, where the scores take more than a "
+        "scheduler has this address, e.g. tcp://host:8786 (default: on this machine, if the scores take more than a "
         "quarter of its memory)",
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
     columns = ready.add_argument_group(
         "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
-        "Columns that are called as usual (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
+        "Columns with usual names (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
         "are found.",
     )
     for name in ("metric", "system", "input", "score"):
-        columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or as usual")
+        columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or another usual name")
     columns.add_argument(
         "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
     )
-    columns.add_argument("--dim", action="append", default=[], metavar="COLUMN", help="a further dim, e.g. language")
+    columns.add_argument(
+        "--dim", action="append", default=[], metavar="COLUMN", help="an additional dim, e.g. language"
+    )
     task_command.add_options(ready)
     return ready
 
@@ -455,7 +462,7 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
 def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
     named = validate.listing(labels, 30)
     return ValueError(
-        "--gold must name the human scores, --raters the columns of several people's, or --gold-file a table of them; "
+        "--gold must name the human scores, --raters the columns of single raters, or --gold-file a table of them; "
         f"{what}: {named}"
     )
 

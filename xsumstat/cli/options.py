@@ -83,7 +83,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"; convert with pd\.to_numeric", ""),
     (r", as by frame\[.*\]\.str\.rstrip\(.*\)\.astype\(float\)", ""),
     (r": make them one type, as with \.astype\(str\)", ""),
-    (r"declare it by ds\.assign_coords\(higher_is_better=.*?isin\(\[(.*?)\]\)\)", r"add --lower-is-better {\1}"),
+    (r"declare it by ds = ds\.assign_coords\(higher_is_better=.*?isin\(\[(.*?)\]\)\)", r"add --lower-is-better {\1}"),
     (r" \(try interval='bca'\)", ""),
     (r" \(method='jackknife' corrects for it\)", ""),
     (r"; rename with xsumstat\.set_dims\(.*\)", "; rename its dims in Python, by xsumstat.set_dims"),

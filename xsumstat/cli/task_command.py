@@ -32,9 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="scores of further metrics, ranked with the others: NAME-REF.seg.score, or a folder of such files. The "
+        help="scores of additional metrics, ranked with the others: NAME-REF.seg.score, or a folder of such files. The "
         "language pair is the name of the file's folder, or precedes the name (en-de.NEW-refA.seg.score), or is the "
-        "only one that the lines fit. With a table: a .csv, .tsv, .parquet, .jsonl or .score file of further metrics",
+        "only one that the lines fit. With a table: a .csv, .tsv, .parquet, .jsonl or .score file of such metrics",
     )
     add(
         "--language-pair",

@@ -69,7 +69,7 @@ FELL_BACK = {
     "bca": "percentile interval instead of BCa, for",
     "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
     "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
-    "jackknife": "no scores vary without one system or input: another interval is used instead (see `ci`), for",
+    "jackknife": "no scores vary without one system or input, so another interval is returned instead (see `ci`), for",
 }
 
 
@@ -262,7 +262,7 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
         )
     warn_where(empty, "no score for metric", "no_score")
     if not constant:
-        warn_where(spread.array == 0, "constant scores, whose correlation is undefined, for metric", "constant")
+        warn_where(spread.array == 0, "constant scores, so the correlation is undefined (NaN), for metric", "constant")
 
 
 def report_gaps(found: Gaps) -> None:
@@ -272,7 +272,7 @@ def report_gaps(found: Gaps) -> None:
         what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
     if found.cells is not None:
-        report_cells(found, "cells left out, as only one of metric and gold has a score there")
+        report_cells(found, "outputs left out, because the metric or the human score is missing")
 
 
 def report_cells(found: Gaps, what: str) -> None:
@@ -291,7 +291,7 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
     for a, b in pairs:
         names.append(f"{labels[a]} and {labels[b]}")
         counts.append(int(np.bitwise_count(there[a] ^ there[b]).sum(dtype=np.int64)))
-    what = "cells left out, as only one metric of a pair has a score there"
+    what = "outputs left out, because one metric of a pair has no score"
     _warn_of_counts(what, names, counts, found.n_cells, "pairs", "cells_left_out")
 
 

@@ -165,5 +165,5 @@ def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name:
         raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
     if int(lost):
         validate.warn(
-            f"cells left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
+            f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
         )

@@ -112,11 +112,11 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
     if not places:
         return
     labels = score["metric"].values[places].tolist()
-    texts = [f"{label!r} ({found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
+    texts = [f"{label!r} (r = {found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
     validate.warn(
-        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the gold "
-        f"{name!r}: where lower is better, declare it by "
-        f"ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
+        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
+        f"human scores {name!r}: if lower is better, declare it by "
+        f"ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
         "direction",
     )
 

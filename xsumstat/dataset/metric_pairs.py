@@ -47,7 +47,10 @@ def _by_label(scores: schema.Scores) -> schema.Scores:
 def _chosen(scores: schema.Scores) -> tuple[Pair, ...]:
     pairs = tuple(sorted({(min(a, b), max(a, b)) for a in scores.rows for b in scores.columns if a != b}))
     if not pairs:
-        raise ValueError("a test needs two metrics: metric and other name only one")
+        raise ValueError(
+            "a comparison needs two metrics: metric and other name only one; pass several in metric=[...], or others "
+            "in other=[...]"
+        )
     return pairs
 
 

@@ -98,7 +98,7 @@ def checked(ds: Any, cluster: str | None = None) -> Choices:
         raise ValueError(f"{NAME} must have the dims {validate.listing(DIMS)}; {lacking[0]!r} is missing")
     further = [str(dim) for dim in values.dims if dim not in DIMS]
     if further:
-        raise ValueError(f"{NAME} has the further dim {further[0]!r}: choose a label of it, ds.isel({further[0]}=0)")
+        raise ValueError(f"{NAME} has the additional dim {further[0]!r}: choose a label of it, ds.isel({further[0]}=0)")
     for dim in ("prompt", "pair", "rater"):
         _check_labels(values, dim)
     numbers = values.transpose(*DIMS)
@@ -168,7 +168,7 @@ def _clusters(values: xr.DataArray, cluster: Any) -> tuple[IntArray, str]:
     if cluster not in fitting:
         raise ValueError(
             f"cluster must be a coordinate that describes each prompt, got {validate.given(cluster)}"
-            f"{validate.suggestion(cluster, fitting) if isinstance(cluster, str) else ';'} there are: "
+            f"{validate.suggestion(cluster, fitting) if isinstance(cluster, str) else ';'} available: "
             f"{validate.listing(fitting) or 'none'}"
         )
     labels = values[cluster].values

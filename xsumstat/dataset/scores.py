@@ -261,7 +261,7 @@ def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, f
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)
     if not further and set(score.dims) - set(CORE):
-        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each additional one")
     later.tell()
     return score.compute()
 

@@ -50,6 +50,9 @@ _CORRECTIONS = {
 }
 _OF_SHARES = ("coverage", "power")
 _LONGEST_NAME = 60
+# Labels that are usual words for human scores.
+_HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "ratings")
+MAJORITY = "majority_grade"  # gold of a report that compares classes with the raters' majority
 _MANY_TESTS = 10
 USUAL_LEVEL = 0.05
 
@@ -206,8 +209,13 @@ def correction(result: xr.Dataset) -> Correction | None:
 
 
 def correction_words(result: xr.Dataset) -> str:
-    """Correction as text, or "p-values not corrected"; empty without tests."""
-    return str(correction(result) or "p-values not corrected") if has_tests(result) else ""
+    """Correction of p-values (and that intervals have none), or "p-values not corrected"; empty without tests."""
+    if not has_tests(result):
+        return ""
+    corrected = correction(result)
+    if corrected is None:
+        return "p-values not corrected"
+    return f"{corrected}, intervals not corrected" if has_intervals(result) else str(corrected)
 
 
 def pairs_used(result: xr.Dataset) -> str:
@@ -219,7 +227,7 @@ def pairs_used(result: xr.Dataset) -> str:
     least = float(result.attrs.get("threshold", 0.0))
     gap = f"at least {least:g} apart" if least else "not tied"
     pairs = f"{' to '.join(dict.fromkeys(ends))} % of the pairs"
-    return f"; counting the {pairs} that are {gap} in {name(result.attrs.get('gold', 'gold'))}"
+    return f"; counting the {pairs} that are {gap} in {human_scores(result.attrs.get('gold'))}"
 
 
 def has_tests(result: xr.Dataset) -> bool:
@@ -332,6 +340,18 @@ def name(label: Hashable) -> str:
     text = " ".join(str(label).split())
     half = _LONGEST_NAME // 2
     return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half + 1 :]}"
+
+
+def human_scores(label: Hashable) -> str:
+    """The human scores in a sentence: "the human scores", or their quoted label if it is none of the usual words."""
+    if label == MAJORITY:
+        return "the majority grade of the raters"
+    return "the human scores" if label is None or str(label).lower() in _HUMAN else f"'{name(label)}'"
+
+
+def judged_by(label: Hashable) -> str:
+    """What ranks systems: the name of a metric, or "the human scores"."""
+    return "the human scores" if str(label).lower() in _HUMAN else name(label)
 
 
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:

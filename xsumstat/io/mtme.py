@@ -327,7 +327,7 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
     score = schema.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
-        raise ValueError(f"score has further dims: {validate.listing(further)}; select one label of each")
+        raise ValueError(f"score has additional dims: {validate.listing(further)}; select one label of each")
     if "higher_is_better" in score.coords:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:

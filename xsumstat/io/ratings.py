@@ -37,7 +37,7 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
     """The metrics that are ratings, as a list; `labels` are the columns of system, input and further dims."""
     if RATER in labels and rater != RATER:
         raise ValueError(
-            "the column 'rater' names a system, input or further dim: with ratings= the dim 'rater' is theirs"
+            "the column 'rater' names a system, input or additional dim: with ratings= the dim 'rater' is theirs"
         )
     names = validate.several("ratings", ratings, "a metric or column, or several")
     if not names or not all(isinstance(name, Hashable) for name in names):

@@ -174,7 +174,7 @@ def _unknown(place: str, name: str, here: Mapping[str, str], listed: Iterable[st
     if not found:
         found = _by_table(name, _everywhere()) or _nearest(name, here) or _nearest(name, _everywhere())
         found = "; ".join(filter(None, [about, found]))
-    return f"{place} has no {name!r}; {found or 'there are: ' + ', '.join(listed)}"
+    return f"{place} has no {name!r}; {found or 'available: ' + ', '.join(listed)}"
 
 
 def _by_table(name: str, written: Mapping[str, str]) -> str:

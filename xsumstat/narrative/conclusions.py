@@ -43,8 +43,8 @@ def conclusion(result: xr.Dataset) -> str:
     {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])
-    For these 12 systems, judge has the highest correlation with human and beats bertscore, rouge, bleu, perplexity
-    and length
+    For these 12 systems, judge has the highest correlation with the human scores and beats bertscore, rouge, bleu,
+    perplexity and length
     """
     try:
         said = sentences(result)

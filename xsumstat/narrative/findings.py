@@ -36,7 +36,7 @@ def coefficient(result: xr.Dataset) -> str:
 
 
 def gold(result: xr.Dataset) -> str:
-    return name(result.attrs.get("gold", "gold"))
+    return wording.human_scores(result.attrs.get("gold"))
 
 
 def interval(result: xr.Dataset, ending: str = "") -> str:
@@ -70,11 +70,11 @@ def confusion(result: xr.Dataset) -> list[str]:
         if not total:
             continue
         same = int(np.trace(table))
-        text = f"{name(label)} gives {same:,} of {total:,} outputs the label that {gold(result)} gives"
+        text = f"{name(label)} and {gold(result)} have the same label for {same:,} of {total:,} outputs"
         errors = np.where(np.eye(len(names), dtype=bool), 0, table)
         if errors.any():
             row, column = np.unravel_index(int(errors.argmax()), errors.shape)
-            text += f"; most often it gives {names[column]!r} for {names[row]!r}"
+            text += f"; the most frequent error is {names[column]!r} instead of {names[row]!r}"
             text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
         said.append(f"{text}.")
     return said or ["No output has both labels."]
@@ -99,7 +99,7 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
         what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
         return wording.Sentence(f"{name(named[0])} has {what} of {shown[0]} with {gold(result)}", told)
     who = listed(named[at] for at in best)
-    verb = "agrees best" if len(best) == 1 else "agree best, and alike,"
+    verb = "agrees best" if len(best) == 1 else "agree equally well and best"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
     return wording.Sentence(f"{who} {verb} with {gold(result)}: {shown[best[0]]}", told)
 
@@ -189,7 +189,7 @@ def _level_and_width(
         return []
     zero = np.flatnonzero((low <= level) & (high >= level)).tolist()
     if len(named) == 1:
-        return [f"It includes {what}."] if zero else [f"It does not include {what}."]
+        return [f"The interval includes {what}."] if zero else [f"The interval does not include {what}."]
     of = listed(named[at] for at in zero)
     held = f"The interval of {of} includes {what}" if len(zero) == 1 else f"The intervals of {of} include {what}"
     held = held if zero else f"No interval includes {what}"
@@ -202,7 +202,7 @@ def _level_and_width(
         held += f"; {which} is the widest, {text}"
     lacking = [label for at, label in enumerate(named) if at not in there]
     if lacking:
-        held += f"; {listed(lacking)} {'has' if len(lacking) == 1 else 'have'} none"
+        held += f"; there is no interval for {listed(lacking)}"
     return [f"{held}."]
 
 
@@ -309,10 +309,11 @@ def system_means(result: xr.Dataset) -> list[str]:
         whose = "" if named == ["system"] else f" of {name(named[best])}"  # what a table without systems calls its one
         said = [f"The mean human score{whose} is {told(best)} {how}."]
     else:
-        highest, lowest = (f"{name(named[at])} with {told(at)}" for at in (best, worst))
         where = " over these inputs" if result.attrs["target"] == "these" else ""
+        highest = f"{name(named[best])} has the highest mean human score{where}, {told(best)}"
+        lowest = f"{name(named[worst])} has the lowest, {told(worst)}"
         said = [
-            f"Of mean human scores{where} the highest is {highest}, the lowest {lowest} {how}.",
+            f"{highest}; {lowest} {how}.",
             *_best_mean(result, best, there.tolist()),
         ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
@@ -328,13 +329,14 @@ def system_means(result: xr.Dataset) -> list[str]:
         said.append(
             f"Every output has a human score, so {helper} adds nothing."
             if all_rated
-            else f"With {helper} the ratings say as much as {times} times as many would alone (median)."
+            else f"With the scores of {helper} the ratings are as informative as {times} times as many ratings "
+            f"alone (median over systems)."
         )
     alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
     if alone:
         said.append(
-            f"For {alone:,} of {len(there):,} systems the ratings are too few, and {result.attrs.get('helped_by')} "
-            f"is not used."
+            f"For {alone:,} of {len(there):,} systems the ratings are too few to use the scores of "
+            f"{result.attrs.get('helped_by')}."
         )
     return [*said, *filter(None, [drawn.sentence(result.attrs)])]
 
@@ -347,11 +349,12 @@ def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
     if math.isnan(low) or np.isnan(high[others]).any():
         return []
     overlapping = [name(named[at]) for at in others if high[at] >= low]
+    whose = "that" if len(overlapping) == 1 else "those"
     if not overlapping:
         return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
     return [
-        f"Its interval overlaps with that of {listed(overlapping, 4, 'and')}: whether {name(named[best])} is best, "
-        'compare_systems(method="ppi") tests.'
+        f"The interval of {name(named[best])} overlaps with {whose} of {listed(overlapping, 4)}; a test of differences "
+        f'(compare_systems(method="ppi")) shows whether {name(named[best])} is better.'
     ]
 
 
@@ -397,12 +400,11 @@ def agreement(result: xr.Dataset) -> list[str]:
     low, high = float(result["ci_low"]), float(result["ci_high"])
     said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
     if math.isnan(low):
-        return [f"{said}, without an interval; by the usual limits, .8 and .667, that is {_reading(alpha)}."]
-    beside = "and so is its whole interval"
+        return [f"{said}, without an interval; by Krippendorff's limits, .8 and .667, that is {_reading(alpha)}."]
+    beside = "The whole interval has the same reading."
     if _reading(low) != _reading(high):
-        beside = f"but its interval goes from {_reading(low)} to {_reading(high)}"
-    reading = f"by the usual limits, .8 and .667, {_reading(alpha)}, {beside}"
-    return [f"{said} ({interval(result)}): {reading}."]
+        beside = f"The limits of the interval read {_reading(low)} and {_reading(high)}."
+    return [f"{said} ({interval(result)}). By Krippendorff's limits, .8 and .667, that is {_reading(alpha)}.", beside]
 
 
 def _reading(alpha: float) -> str:
@@ -419,15 +421,17 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     own = result.isel(metric=named.index("rater"))
     how = f"{interval(result)}; {coefficient(result)}"
     others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
-    said: list[str] = [wording.Sentence(f"A rater agrees with {others} by {estimated(own, 'correlation')}", how)]
+    said: list[str] = [
+        wording.Sentence(f"On average a rater has an agreement of {estimated(own, 'correlation')} with {others}", how)
+    ]
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (
-        ("above the raters", [at for at in rest if low[at] > 0]),
-        ("below the raters", [at for at in rest if high[at] < 0]),
-        ("not significantly different from the raters", [at for at in rest if low[at] <= 0 <= high[at]]),
+        ("agree significantly more than a rater", [at for at in rest if low[at] > 0]),
+        ("agree significantly less than a rater", [at for at in rest if high[at] < 0]),
+        ("do not differ significantly from a rater", [at for at in rest if low[at] <= 0 <= high[at]]),
     )
-    told = [f"{listed(named[at] for at in found)} {_is(found)} {where}" for where, found in groups if found]
+    told = [f"{listed(named[at] for at in found)} {_verb(found, where)}" for where, found in groups if found]
     return [
         *said,
         *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
@@ -435,8 +439,11 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     ]
 
 
-def _is(of: list[int]) -> str:
-    return "is" if len(of) == 1 else "are"
+def _verb(of: list[int], plural: str) -> str:
+    """A clause that begins with its verb, for one metric or several."""
+    verb, _, rest = plural.partition(" ")
+    one = {"agree": "agrees", "do": "does"}
+    return f"{one[verb]} {rest}" if len(of) == 1 else plural
 
 
 def normality(result: xr.Dataset) -> list[str]:

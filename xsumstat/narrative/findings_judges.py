@@ -37,22 +37,22 @@ def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
     flips, equal = (float(one[f"{share}_share"]) for share in ("flip", "equal"))
     if not math.isnan(flips):
         limits = _percent(flips, float(one["flip_low"]), float(one["flip_high"]))
-        said.append(
-            f"Between two runs {metric} changes the order of two systems on an input in {limits} of cases"
-            f"{scope.words(one.attrs, ' for ')}, and reverses it in {100 * float(one['reversal_share']):.0f} %; "
-            f"{100 * equal:.0f} % of the outputs get the same score."
-        )
+        said += [
+            f"Two runs of {metric} order two systems differently on an input in {limits} of cases"
+            f"{scope.words(one.attrs, ' for ')} (reversed in {100 * float(one['reversal_share']):.0f} %, else tied in "
+            f"one run); {100 * equal:.0f} % of the outputs get the same score.",
+        ]
     elif not math.isnan(equal):
         said.append(f"Between two runs {metric} gives {100 * equal:.0f} % of the outputs the same score.")
     return said + _gain(one, metric)
 
 
 def _percent(share: float, low: float, high: float) -> str:
-    """A share with its limits: "33 % [29, 37]"."""
+    """A share with its limits: "33 % [29 %, 37 %]"."""
     if math.isnan(low) or math.isnan(high):
         return f"{number(100 * share, 0)} %"
     value, *ends = alike([100 * share, 100 * low, 100 * high], 0)
-    return f"{value} % [{', '.join(ends)}]"
+    return f"{value} % [{', '.join(f'{end} %' for end in ends)}]"
 
 
 def _gain(one: xr.Dataset, metric: str) -> list[str]:
@@ -159,8 +159,8 @@ def _left_open(one: xr.Dataset, metric: str) -> list[str]:
         level = str(one.attrs.get("level", "")).replace("_", " ")
         alone = "" if math.isnan(own) else f"; the available scores give {number(own)}"
         said.append(
-            f"Whatever the missing scores are, the pairwise accuracy of {metric} lies between {number(low)} and "
-            f"{number(high)} ({level} level{alone})."
+            f"If the missing scores could take any value, the pairwise accuracy of {metric} would be between "
+            f"{number(low)} and {number(high)} ({level} level{alone})."
         )
     pairs = int(one["n_pairs"])
     if pairs:

@@ -385,7 +385,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     if not tests.any():
         return ["No test could be made."]
     if len(named) <= 3:
-        each = [f"{found[at]:,} of {tests[at]:,} by {name(named[at])}" for at in range(len(named))]
+        each = [f"{found[at]:,} of {tests[at]:,} by {wording.judged_by(named[at])}" for at in range(len(named))]
         said = f"{what[0].upper()}{what[1:]}: {listed(each)}"
     else:
         share = found / np.maximum(tests, 1)
@@ -396,7 +396,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
             said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
     helped = "" if helper is None else f", with the help of {name(helper)}"
-    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), name(named[at]))]
+    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
         return [wording.Sentence(f"{said}{helped}", _level(result)), *_beside_means(result)]
     closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
@@ -487,7 +487,7 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
     best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
     what = (
-        f"of the verdicts on pairs of systems of {gold(result)} (paired bootstrap, a win in {level} of the resamples)"
+        f"of the verdicts of {gold(result)} on pairs of systems (paired bootstrap, a win in {level} of the resamples)"
     )
     f1 = number(float(result["f1"].values[best]))
     said = f"{name(named[best])} gives {number(shares[best])} {what}, F1 {f1}"

@@ -151,7 +151,7 @@ def _aim(result: xr.Dataset) -> str:
     tasks = int(result.sizes.get("task", 1))
     confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
-    filled["gold"] = wording.name(attrs.get("gold", "the gold scores"))
+    filled["gold"] = wording.human_scores(attrs.get("gold"))
     filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
@@ -240,8 +240,8 @@ def _errors(attrs: Mapping[Any, Any]) -> str:
     what = {"system": "of systems' mean scores", "input": "of outputs, within inputs", "global": "of outputs",
             "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
     if attrs.get("method") == "difference":
-        return f"the differences {what} by metric and people, both standardised"
-    found = f"in a regression {what} by the metric on those by people"
+        return f"the differences {what} by metric and human raters, both standardised"
+    found = f"in a regression {what} by the metric on the human scores"
     if attrs.get("method") == "corrected":
         found += (
             ", with raters' offsets taken out by least squares and the noise of the ratings subtracted (errors in "

@@ -52,7 +52,7 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
     further = [f"{dim} ({size})" for dim, size in score.sizes.items() if dim not in facts.CORE]
     found = [("scores", sizes), ("metrics", validate.listing(labels, 12))]
     if further:
-        found.append(("further dims", ", ".join(map(str, further))))
+        found.append(("other dims", ", ".join(map(str, further))))
     gold = ds.attrs.get("gold")
     found.append(
         ("gold", repr(gold) if gold is not None else "not set: name it in each question, or in ds.attrs['gold']")

@@ -81,7 +81,7 @@ def bars(
     check_not_empty(result[variable])
     further = [str(dim) for dim in result[variable].dims if dim != "metric"]
     if hue is not None:
-        validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "additional dims")
     hue = further[0] if hue is None and further else hue
     result, left_out = shown(result, variable, metric=metric, order=order, highlight=highlight)
     check_not_empty(result[variable])

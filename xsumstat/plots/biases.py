@@ -84,7 +84,7 @@ def bias(
     check_not_empty(result["slope"])
     further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
     if hue is not None:
-        validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "additional dims")
     if "metric" not in result["slope"].dims:
         result = result.expand_dims("metric")
     result, left_out = shown(result, "slope", metric=metric, order=order)

@@ -147,7 +147,7 @@ def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Gr
     """Name of each group, its dim and its labels."""
     others = [str(dim) for dim in score.dims if dim not in facts.CORE and dim != by]
     if others:
-        raise ValueError(f"score has the dims {validate.listing(others)}; select one label of each further one")
+        raise ValueError(f"score has the dims {validate.listing(others)}; select one label of each additional one")
     if by is None:
         return [("", {})]
     if by in score.dims and by not in facts.CORE:

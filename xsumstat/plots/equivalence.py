@@ -78,7 +78,7 @@ def sensitivity(
         raise ValueError("the result has no shares by margin; this draws what margin_sensitivity gives")
     further = [str(dim) for dim in result["share"].dims if dim != "margin"]
     if hue is not None:
-        validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "additional dims")
     hue = further[0] if hue is None and further else hue
     by_metric = "metric" in further or metric is not None
     sorted_dim = "metric" if by_metric else hue or "metric"

@@ -117,7 +117,7 @@ def forest(
     check_not_empty(result[middle])
     further = [str(dim) for dim in result[middle].dims if dim != "metric"]
     if hue is not None:
-        validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "additional dims")
     raters = _raters_of(result, ceiling)
     result, *notes = _chosen(result, middle, metric, order, highlight)
     check_not_empty(result[middle])

@@ -310,7 +310,7 @@ def _check_no_further(values: xr.DataArray, dims: Sequence[str]) -> None:
     further = [str(dim) for dim in values.dims if dim not in dims]
     if further:
         raise ValueError(
-            f"the result has the dims {validate.listing(further)}; select one label of each further one, as "
+            f"the result has the dims {validate.listing(further)}; select one label of each additional one, as "
             f"result.sel({further[0]}=...)"
         )
 

@@ -381,7 +381,7 @@ def axes_for(
     if ax is not None:
         if n_panels > 1:
             raise ValueError(
-                f"ax takes one panel, and the result has {n_panels}; select a label of its further dims first"
+                f"ax takes one panel, and the result has {n_panels}; select a label of its additional dims first"
             )
         return [ax]
     plt: Any = extras.optional("matplotlib.pyplot", "plot")

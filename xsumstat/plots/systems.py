@@ -75,7 +75,7 @@ def top_k(
     check_not_empty(result["correlation"])
     further = [str(dim) for dim in result["correlation"].dims if dim != "k"]
     if hue is not None:
-        validate.known("hue", hue, further, "further dims")
+        validate.known("hue", hue, further, "additional dims")
     result, left_out = shown(result, "correlation", metric=metric, order=order)
     check_not_empty(result["correlation"])
     panels = panels_of(result, [dim for dim in further if dim != hue])

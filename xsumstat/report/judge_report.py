@@ -107,7 +107,7 @@ class JudgeReport:
 
     def about(self) -> str:
         """One sentence on what made the page."""
-        return f"xsumstat {extras.package_version()}. Each answer says of whom it speaks."
+        return f"xsumstat {extras.package_version()}. Each answer states which systems and inputs it covers."
 
     def paper(self) -> list[str]:
         """The methods, in sentences for a paper."""
@@ -256,9 +256,9 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
     values = people.values
     if coefficient.scale in ("classes", "two") and people.n_raters > 1:
         name = people.rating if isinstance(people.rating, str) else "rating"
-        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[name].rename("vote")
+        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[name].rename(wording.MAJORITY)
         voted = _call_of("majority_vote", {"rating": people.rating}, people)
-        code.append(f"vote = {voted}[{name!r}].rename('vote')")
+        code.append(f"vote = {voted}[{name!r}].rename({wording.MAJORITY!r})")
     score = schema.checked_scores(ds).sel(metric=about.judges)
     if coefficient.scale == "values":
         other = scales.elsewhere(score, values).values
@@ -318,7 +318,7 @@ def _about_judges(
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         "Do the annotators agree?": agree if several else [],
-        "Does the judge agree with humans as well as one of them does?": ceiling if several else alone,
+        "Does the judge agree with the raters as well as a single rater does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
@@ -327,7 +327,7 @@ def _about_judges(
         ]
     classes = np.unique(people.single[~np.isnan(people.single)])
     if 2 <= len(classes) <= _MOST_GRADES:
-        found["How often do the judge and humans give the same score?"] = _same(about, len(classes) == 2, limits, rng)
+        found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
     err = []
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
@@ -335,7 +335,7 @@ def _about_judges(
     for name in groups:
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
-    found["Where does the judge err?"] = err
+    found["In which direction is the judge biased?"] = err
     if several:
         how = {**rated, "metric": about.judges, "alpha": alpha}
         found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
@@ -371,7 +371,7 @@ def _about_systems(
     plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
     return {
         "Which system is best?": asks,
-        "How many ratings next time?": [plan] if sd > 0 else [],
+        "How many ratings does the next study need?": [plan] if sd > 0 else [],
     }
 
 
@@ -411,8 +411,8 @@ def _answered(
 def _nothing(question: str, people: People) -> str:
     if "annotators" in question:
         return "The file has one human score for each output, so human agreement is unknown."
-    if "err" in question:
-        return "The file has no length, position or group to look at."
+    if "biased" in question:
+        return "The file has no length, position or group to test for bias."
     return "This needs human scores that vary."
 
 
@@ -424,8 +424,8 @@ def _reversed(result: xr.Dataset) -> list[str]:
     one = len(falls) == 1
     names = wording.listed(map(wording.name, falls))
     return [
-        f"{names} {'gives' if one else 'give'} lower scores where humans give higher ones. If lower is better there, "
-        f"say so: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
+        f"{names} {'correlates' if one else 'correlate'} negatively with the human scores. If lower is better, "
+        f"declare it: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
     ]
 
 
@@ -440,8 +440,8 @@ def _within_margin(test: xr.Dataset, shown: dict[str, xr.Dataset]) -> list[str]:
         return []
     names = wording.listed(map(wording.name, found))
     return [
-        f"{names} may do so although {'it agrees' if len(found) == 1 else 'they agree'} less with people than a rater "
-        f"does: the test allows a margin of {wording.setting(float(test.attrs['margin']))}, as it costs less. "
+        f"{names} may do so although {'it agrees' if len(found) == 1 else 'they agree'} less with the raters than a "
+        f"rater does: the test allows a margin of {wording.setting(float(test.attrs['margin']))}, as it costs less. "
         "alt_test(margin=0) allows none."
     ]
 
@@ -518,7 +518,7 @@ def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[st
         each = rated.sum("rater")
         rows.append(("ratings", f"{int(rated.sum()):,}; of {each.size:,} outputs {int((each == 0).sum()):,} have none"))
     if given:
-        rows.append(("looked at for bias", wording.listed(given, 8)))
+        rows.append(("covariates tested for bias", wording.listed(given, 8)))
     return tuple(rows)
 
 
@@ -548,7 +548,7 @@ def _call_of(name: str, settings: dict[str, Any], people: People, of: str = "ds"
 
 
 def _code(people: People, lines: list[str], source: str) -> str:
-    first = ["import xsumstat", "", source or "# ds: the scores that this is about"]
+    first = ["import xsumstat", "", source or "# ds: the scores analysed in this report"]
     if isinstance(people.gold, xr.DataArray):
         first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")
     return "\n".join([*first, "", *lines])

@@ -139,7 +139,7 @@ class Source:
         calibrated.refuse(found.score, "a simulation")
         if found.further:
             raise ValueError(
-                f"scores have further dims: {validate.listing(sorted(found.further))}; select one label of each"
+                f"scores have additional dims: {validate.listing(sorted(found.further))}; select one label of each"
             )
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
