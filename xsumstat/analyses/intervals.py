@@ -101,7 +101,8 @@ def ci(
         Return intervals of the difference `metric` minus `other`, for each pair.
     {level coefficient method.ci interval resample.ci}
     aggregate : {"mean", "max"}, default "mean"
-        How to combine scores by drawn references ("reference" in `resample`). Drawn raters ("rater") are averaged.
+        How to combine several references, if `resample` draws them, e.g. ``resample=("input", "reference")``. Drawn
+        raters ("rater") are averaged.
     {n_resamples confidence_level options rng keep_samples progress}
 
     {dataset}
@@ -112,11 +113,12 @@ def ci(
 
     Notes
     -----
-    `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, c the estimate less its
-    bias. It needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and heavy
-    tails or outliers: try ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed";
-    coverage: "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000).
-    Owen (2007). Zou (2007).
+    `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, where r is the estimate,
+    c the bias-corrected estimate, V its jackknife variance and t Student's quantile. It needs 4 systems, or
+    ``resample="input"``. It can undercover at input level with up to 16 systems and heavy tails or outliers: try
+    ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed"; coverage:
+    "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007).
+    Zou (2007).
 
     {demo}
     >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")

@@ -48,8 +48,8 @@ def system_means(
         Human scores: a label of `metric`, a variable, or a DataArray with dims `system` and `input`; NaN for an output
         without a rating. Default ``ds.attrs["gold"]``. Additional dims broadcast by name.
     metric : label, list of labels or bool DataArray, optional
-        Metric whose scores help (of several, their standardised mean); may be omitted if there is only one. Choose it
-        on other data: the metric that looks best here gives intervals that are too short.
+        Metric whose scores help (of several, their standardised mean); may be omitted if there is only one metric.
+        Choose it on other data: the metric that looks best here gives intervals that are too short.
     target : {"new", "these"}, default "new"
         Mean over all inputs like these, or over the inputs that the metric scored.
     method : {"pooled", "ridge"}, default "pooled"

@@ -72,7 +72,7 @@ def compare_systems(
         Significance level, between 0 and 1; limits have confidence 1 − alpha.
     {adjust.formula within}
     n_resamples : int, default 9999
-        For the methods that sample. "monte_carlo" lists all swaps if there are no more.
+        For the methods that sample. "monte_carlo" lists all swaps if there are at most this many.
     {rng progress}
 
     {dataset}

@@ -63,7 +63,7 @@ def read_esa(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Counts the annotations left out (attention checks, repeated and incomplete documents, tutorials), and the
         outputs that one rater scored twice, whose scores are averaged.
 

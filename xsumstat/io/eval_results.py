@@ -49,7 +49,7 @@ def read_lm_eval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Names the metrics that are left out, because they exist only for all documents together.
 
     Examples
@@ -120,7 +120,7 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Counts the answers with an error.
 
     Examples

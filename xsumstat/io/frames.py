@@ -90,7 +90,7 @@ def to_scores(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Names columns left out, labels with blanks around them (removed), and labels that look alike.
 
     Examples

@@ -74,7 +74,7 @@ def add_gold(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Counts outputs without a human score, human scores without an output, and averaged rows; names labels that look
         alike. After `sample_inputs`: counts drawn outputs without a human score and others with one, and names judges
         that score the rated ones differently.

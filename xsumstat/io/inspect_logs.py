@@ -51,7 +51,7 @@ def read_inspect(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
 
     Warns
     -----
-    UserWarning
+    LeftOutWarning
         Names the values that are left out: other texts, and lists.
 
     Examples

@@ -81,7 +81,7 @@ def read_mqm(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Reports segments with several `seg_id`, inputs with several texts (the first is kept), and rows left out.
 
     Notes

@@ -66,7 +66,7 @@ def read_mtme(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Names metrics that lack systems or scores, files with "nan" or additional columns, and names that look alike.
 
     Notes
@@ -273,7 +273,7 @@ def to_mtme(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         Names metrics written negated (lower is better), and those without all systems, where the toolkit reads 0.
 
     Notes

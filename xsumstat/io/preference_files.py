@@ -58,7 +58,7 @@ def read_preferences(
 
     Warns
     -----
-    UserWarning
+    LeftOutWarning
         Counts the lines without a choice, such as unreadable answers of a judge.
 
     Examples

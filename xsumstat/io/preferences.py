@@ -85,7 +85,7 @@ def to_preferences(
 
     Warns
     -----
-    UserWarning
+    LeftOutWarning
         Counts the rows without a choice, and names the columns that are left out.
 
     Examples

@@ -36,7 +36,7 @@ def read_realsumm(path: str | Path | Mapping[str, str | Path]) -> xr.Dataset:
 
     Warns
     -----
-    UserWarning
+    CautionWarning
         If one system is in two files, tied with itself: drop it with ``ds.sel(system=ds.duplicate_of == "")``.
 
     Examples

@@ -61,7 +61,7 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
 
     Warns
     -----
-    UserWarning
+    LeftOutWarning
         Names labels with blanks around them, which are removed.
 
     Examples

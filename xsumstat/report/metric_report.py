@@ -303,7 +303,7 @@ def report(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         For everything left out or undefined; the page repeats it.
 
     {demo}

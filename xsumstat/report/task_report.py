@@ -223,7 +223,7 @@ def shared_task(
 
     Warns
     -----
-    UserWarning
+    MetaEvaluationWarning
         The warnings of `read_mtme`, `add_metric`, `wmt_tasks` and `rank_tasks`; the page repeats them.
 
     Examples

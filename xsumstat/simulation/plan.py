@@ -79,34 +79,35 @@ def plan(
     Parameters
     ----------
     {ds}
-        A pilot without additional dims, or a result of `simulate`, which is planned from its model.
+        A pilot study without additional dims, or a result of `simulate`, whose model is then used.
     {gold}
     metric : label, list of labels or bool DataArray, optional
-        Metrics whose agreement is planned; for a mean or difference the judge, who scores more inputs than are rated.
+        Metrics whose agreement is planned. To plan a mean or a difference, pass the judge that also scores unrated
+        inputs.
     other : label, list of labels or bool DataArray, optional
-        Plan a test that `metric` agrees better with the gold than each of these.
+        Plan a test that `metric` agrees better with the human scores than each of these.
     difference : float or list of float, optional
-        Plan a paired t-test of two systems whose mean gold scores differ by this much.
+        Plan a paired t-test of two systems whose mean human scores differ by this much.
     rating : str or DataArray, optional
-        Single ratings (system, input, `along`); their mean is the gold, for each of `n_raters`.
+        Single ratings (system, input, `along`); their means are the human scores.
     {along.raters}
     level : {"system", "input", "global", "within_system"}, default "system"
         Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        For other systems or raters one whose value for normal scores is known.
+        To vary the number of systems or raters, choose a coefficient with a known value for normal scores.
     n_systems, n_inputs : int or list of int, optional
-        Designs. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and 1/2 to 4 times
-        its inputs; with costs the data's systems, and the best number of inputs.
+        Numbers to try. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and 1/2 to 4
+        times its inputs; with costs the data's systems, and the best number of inputs.
     n_raters : int or list of int, optional
         With `rating`, ratings of each output. Default 1, 2, 3 and 5.
     target : float, optional
         Wanted width, or power (default .8): find the fewest inputs, or the least cost.
     budget : float or list of float, optional
-        Find the best design within this cost, for each number of systems and raters.
+        Return the best design that costs at most this much, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
-        Cost of a rating (default 1), an input, and a judge's score (0).
+        Cost of a rating (default 1), of an input (a prompt; 0), and of a judge's score (a verdict; 0).
     estimand : {"agreement", "mean", "difference"}, optional
-        Plan the interval of the correlation, of a system's mean gold score, or of the difference of two systems.
+        Plan the interval of the correlation, of a system's mean human score, or of the difference of two systems.
         Default "agreement", or "difference" where that is given.
     n_judged : int or list of int, optional
         Inputs that the judge scores, for a mean or difference. Default the best number.
