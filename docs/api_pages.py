@@ -1,4 +1,4 @@
-"""The pages of the API, made of the tables in `xsumstat.offers`: a name each, in groups."""
+"""The pages of the API, made of the tables in `xsumstat.narrative.available`: a name each, in groups."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ exclude_patterns = [
     "pictures/backreferences",
 ]
 
-# The API: what `xsumstat.offers` lists, a page each.
+# The API: what `xsumstat.narrative.available` lists, a page each.
 autodoc_typehints = "none"  # docstrings say types in plain words
 add_module_names = False
 maximum_signature_line_length = 70

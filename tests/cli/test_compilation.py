@@ -37,7 +37,7 @@ for scores in (*layouts[0], *layouts[1]):
 # What the command asks, in one process.
 ALL = """
 import warnings
-from xsumstat import compilation
+from xsumstat.cli import compilation
 warnings.simplefilter("ignore")
 for ask in compilation.questions().values():
     ask()
@@ -58,7 +58,7 @@ assert cli.main(["compile"]) == 0
 # The same question: which kernels were compiled for it, and which for another one.
 ASK_ONE = f"""
 from numba.core import event
-from xsumstat import compilation
+from xsumstat.cli import compilation
 
 class Seen(event.Listener):
     kernels = []
