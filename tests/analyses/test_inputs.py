@@ -8,6 +8,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat.analyses import inputs
+from xsumstat.dataset import wording
 
 # --- the effect of the input ---
 
@@ -202,3 +203,9 @@ def test_the_input_whose_mean_is_nearest_to_the_bins_stands_in():
     rated = np.array([True, True, True, True, True, False])
     assert inputs._nearest(values, rated, [1, 4], {1, 4}, 2) == [3, 2]
     assert inputs._nearest(values, rated, [], {0}, 1) == [3]  # a bin without inputs is in the middle, 9.2
+
+
+def test_intervals_that_hold_for_all_pairs_are_not_called_uncorrected(demo):
+    corrected = demo.meta.input_effect().meta.adjust("holm")
+    assert "ci_low" in corrected
+    assert wording.correction_words(corrected) == "Holm over all tests"

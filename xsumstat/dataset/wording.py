@@ -52,6 +52,8 @@ _OF_SHARES = ("coverage", "power")
 _LONGEST_NAME = 60
 # Labels that are usual words for human scores.
 _HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "ratings")
+# Methods whose intervals hold for all comparisons together.
+_SIMULTANEOUS = ("kruskal-wallis",)
 MAJORITY = "majority_grade"  # gold of a report that compares classes with the raters' majority
 _MANY_TESTS = 10
 USUAL_LEVEL = 0.05
@@ -215,7 +217,8 @@ def correction_words(result: xr.Dataset) -> str:
     corrected = correction(result)
     if corrected is None:
         return "p-values not corrected"
-    return f"{corrected}, intervals not corrected" if has_intervals(result) else str(corrected)
+    uncorrected = has_intervals(result) and result.attrs.get("method") not in _SIMULTANEOUS
+    return f"{corrected}, intervals not corrected" if uncorrected else str(corrected)
 
 
 def pairs_used(result: xr.Dataset) -> str:
@@ -346,12 +349,16 @@ def human_scores(label: Hashable) -> str:
     """The human scores in a sentence: "the human scores", or their quoted label if it is none of the usual words."""
     if label == MAJORITY:
         return "the majority grade of the raters"
-    return "the human scores" if label is None or str(label).lower() in _HUMAN else f"'{name(label)}'"
+    return "the human scores" if label is None or _are_human(label) else f"'{name(label)}'"
 
 
 def judged_by(label: Hashable) -> str:
     """What ranks systems: the name of a metric, or "the human scores"."""
-    return "the human scores" if str(label).lower() in _HUMAN else name(label)
+    return "the human scores" if _are_human(label) else name(label)
+
+
+def _are_human(label: Hashable) -> bool:
+    return str(label).lower() in _HUMAN
 
 
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
@@ -411,5 +418,5 @@ def _is_plain(sign: str) -> bool:
 
 def of_whom(result: xr.Dataset) -> str:
     """Start of a sentence with the scope: "For systems and inputs like these, "."""
-    whom = scope.of(result.attrs)
-    return "" if whom is None else f"For {whom}, "
+    whom = scope.words(result.attrs, "For ")
+    return whom and f"{whom}, "
