@@ -46,6 +46,13 @@ def range_of(coefficient: str) -> tuple[float, float]:
     return low, high - low
 
 
+def pvalues_of(difference: FloatArray, samples: FloatArray, *, exact: bool) -> tuple[FloatArray, FloatArray]:
+    """One-sided p-values of each pair, that its first metric is better and that it is worse, from its swaps."""
+    counts = np.empty((4, len(difference)), dtype=np.int64)
+    kernels.compare(samples, difference, TOLERANCE, counts)
+    return permutation_pvalues(difference, counts, samples.shape[1], exact, "greater")
+
+
 class Averages:
     """Weighted averages over tasks of the first `size` labels, which all tasks have, and their tests.
 
@@ -61,9 +68,7 @@ class Averages:
 
     def count(self, rows: IntArray, columns: IntArray, difference: FloatArray, samples: FloatArray) -> None:
         """The p-values of some pairs' averages, from their sums over tasks."""
-        counts = np.empty((4, len(difference)), dtype=np.int64)
-        kernels.compare(samples, difference, TOLERANCE, counts)
-        better, worse = permutation_pvalues(difference, counts, samples.shape[1], False, "greater")
+        better, worse = pvalues_of(difference, samples, exact=False)
         self.pvalue[rows, columns], self.pvalue[columns, rows] = better, worse
         self.difference[rows, columns], self.difference[columns, rows] = difference, -difference
 

@@ -13,14 +13,12 @@ import xarray as xr
 from xsumstat.analyses import correlation, pooling, ranking, task_swaps
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import CHANCE, Averages, PairSums, in_all_tasks, weights_of
+from xsumstat.analyses.task_averages import CHANCE, Averages, PairSums, in_all_tasks, pvalues_of, weights_of
 from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
-from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, facts, results
-from xsumstat.inference.pvalues import permutation_pvalues
-from xsumstat.kernels import swaps as kernels
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
 
@@ -163,8 +161,8 @@ class _Asked:
         lazy = [name for name in ("score", self.gold) if isinstance(name, str) and name in self.ds.data_vars]
         lazy = [name for name in lazy if facts.is_lazy(self.ds[name])]
         ds = self.ds.assign({name: self.ds[name].compute() for name in lazy})
-        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) else self.gold
-        return replace(self, ds=ds, gold=gold) if lazy or gold is not self.gold else self
+        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) and facts.is_lazy(self.gold) else self.gold
+        return replace(self, ds=ds, gold=gold)
 
     @property
     def n_pooled(self) -> int:
@@ -281,10 +279,7 @@ class _Tests:
         rows, columns = rows[row], columns[column]
         if task.counts_as_zero:
             difference = np.where(np.isnan(difference), r[rows] - r[columns], difference)
-        counts = np.empty((4, len(difference)), dtype=np.int64)
-        kernels.compare(samples, difference, TOLERANCE, counts)
-        exact = bool(test.attrs.get("exact"))
-        better, worse = permutation_pvalues(difference, counts, samples.shape[1], exact, "greater")
+        better, worse = pvalues_of(difference, samples, exact=bool(test.attrs.get("exact")))
         self.own[at][rows, columns], self.own[at][columns, rows] = better, worse
         drawn = pooling.with_draws(xr.Dataset({"samples": (("pair", "resample"), samples)}), seed, own, n_resamples)
         return rows, columns, difference, drawn["samples"].values

@@ -349,9 +349,9 @@ def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
     if math.isnan(low) or np.isnan(high[others]).any():
         return []
     overlapping = [name(named[at]) for at in others if high[at] >= low]
-    whose = "that" if len(overlapping) == 1 else "those"
     if not overlapping:
         return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
+    whose = "that" if len(overlapping) == 1 else "those"
     return [
         f"The interval of {name(named[best])} overlaps with {whose} of {listed(overlapping, 4)}; a test of differences "
         f'(compare_systems(method="ppi")) shows whether {name(named[best])} is better.'
@@ -427,23 +427,20 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     rest = [at for at, label in enumerate(named) if label != "rater"]
     low, high = result["difference_low"].values, result["difference_high"].values
     groups = (
-        ("agree significantly more than a rater", [at for at in rest if low[at] > 0]),
-        ("agree significantly less than a rater", [at for at in rest if high[at] < 0]),
-        ("do not differ significantly from a rater", [at for at in rest if low[at] <= 0 <= high[at]]),
+        ("agrees", "agree", "significantly more than a rater", [at for at in rest if low[at] > 0]),
+        ("agrees", "agree", "significantly less than a rater", [at for at in rest if high[at] < 0]),
+        ("does", "do", "not differ significantly from a rater", [at for at in rest if low[at] <= 0 <= high[at]]),
     )
-    told = [f"{listed(named[at] for at in found)} {_verb(found, where)}" for where, found in groups if found]
+    told = [
+        f"{listed(named[at] for at in found)} {one if len(found) == 1 else several} {how_far}"
+        for one, several, how_far, found in groups
+        if found
+    ]
     return [
         *said,
         *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
         *undefined(result, "correlation"),
     ]
-
-
-def _verb(of: list[int], plural: str) -> str:
-    """A clause that begins with its verb, for one metric or several."""
-    verb, _, rest = plural.partition(" ")
-    one = {"agree": "agrees", "do": "does"}
-    return f"{one[verb]} {rest}" if len(of) == 1 else plural
 
 
 def normality(result: xr.Dataset) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import os
 import textwrap
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,6 @@ from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, facts, leakage, value_checks, wording
 from xsumstat.dataset import scores as schema
 from xsumstat.io import result_frames, result_tables
-from xsumstat.io.whole_files import write_whole
 from xsumstat.narrative import conclusions, methods
 from xsumstat.report import report_data, report_page
 from xsumstat.report.report_pictures import shortened
@@ -39,6 +37,8 @@ _MOST_GRADES = 10
 _FEW_LABELS = 6
 # Differences of two systems that are planned for, in standard deviations of the human scores.
 _DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+# Questions that say by themselves why they have no answer.
+_ANNOTATORS, _BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgeReport:
+class JudgeReport(report_page.Page):
     """Answers about judges; in a notebook the page that `save` writes, printed as text.
 
     Attributes
@@ -126,24 +126,9 @@ class JudgeReport:
         """The self-contained page; its pictures need matplotlib."""
         return report_page.document(self.name, report_page.of_judges(self, 1))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page into a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-            Such as "judge.html"; an existing file is replaced.
-        """
-        write_whole(validate.path("path", path), self.html())
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """What each analysis gave as a frame, by its name."""
         return {name: result_frames.to_frame(result) for name, result in self.results.items()}
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return report_page.article(report_page.of_judges(self, 3))
@@ -317,7 +302,7 @@ def _about_judges(
     ]
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
-        "Do the annotators agree?": agree if several else [],
+        _ANNOTATORS: agree if several else [],
         "Does the judge agree with the raters as well as a single rater does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
@@ -335,7 +320,7 @@ def _about_judges(
     for name in groups:
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
-    found["In which direction is the judge biased?"] = err
+    found[_BIAS] = err
     if several:
         how = {**rated, "metric": about.judges, "alpha": alpha}
         found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
@@ -409,9 +394,9 @@ def _answered(
 
 
 def _nothing(question: str, people: People) -> str:
-    if "annotators" in question:
+    if question == _ANNOTATORS:
         return "The file has one human score for each output, so human agreement is unknown."
-    if "biased" in question:
+    if question == _BIAS:
         return "The file has no length, position or group to test for bias."
     return "This needs human scores that vary."
 

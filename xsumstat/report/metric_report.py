@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import sys
 import textwrap
 from collections.abc import Hashable, Iterable, Sequence
@@ -32,7 +31,6 @@ from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.io import result_frames
-from xsumstat.io.whole_files import write_whole
 from xsumstat.narrative import conclusions, methods
 from xsumstat.plots import parts as plot_parts
 from xsumstat.report import judge_report, report_data, report_page
@@ -49,7 +47,7 @@ _NARROWEST = 11
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(report_page.Page):
     """Intervals and tests of scores; in a notebook the page that `save` writes, printed as text.
 
     Attributes
@@ -154,27 +152,12 @@ class Report:
         """A self-contained page; the two pictures need matplotlib."""
         return report_page.page(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page into a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-            Such as "report.html"; an existing file is replaced.
-        """
-        write_whole(validate.path("path", path), self.html())
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Intervals and tests as frames, by name."""
         names = ("correlations", "tests", "tests_of_these")
         found = (self.intervals, self.tests, self.tests_of_these)
         pairs = zip(names, found, strict=True)
         return {name: result_frames.to_frame(result) for name, result in pairs if result is not None}
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return report_page.inline(self)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import hashlib
 import html
+import os
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -12,7 +14,9 @@ from typing import Any, Protocol
 import pandas as pd
 import xarray as xr
 
+from xsumstat.core import validate
 from xsumstat.dataset import scope, wording
+from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import forest as forest_plots
 from xsumstat.plots import pvalues as pvalue_plots
 from xsumstat.report import report_pictures as pictures
@@ -74,58 +78,65 @@ _INLINE_STYLE = f"""
 """
 
 
-class Answers(Protocol):
+class Page(abc.ABC):
+    """Answers that print as text and are saved as a page."""
+
+    @abc.abstractmethod
+    def text(self, width: int = 100) -> str: ...  # noqa: D102
+    @abc.abstractmethod
+    def html(self) -> str: ...  # noqa: D102
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Such as "report.html"; an existing file is replaced.
+        """
+        write_whole(validate.path("path", path), self.html())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+
+class _Shown(Protocol):
     @property
     def name(self) -> str: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    def about(self) -> str: ...  # noqa: D102
+    def paper(self) -> list[str]: ...  # noqa: D102
+
+
+class Answers(_Shown, Protocol):
     @property
     def intervals(self) -> xr.Dataset: ...  # noqa: D102
     @property
     def tests(self) -> xr.Dataset | None: ...  # noqa: D102
     @property
     def alpha(self) -> float: ...  # noqa: D102
-    @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
-    @property
-    def code(self) -> str: ...  # noqa: D102
     def comparisons(self) -> list[xr.Dataset]: ...  # noqa: D102
-    def paper(self) -> list[str]: ...  # noqa: D102
     def measured(self) -> str: ...  # noqa: D102
-    def about(self) -> str: ...  # noqa: D102
     def verdict(self) -> list[str]: ...  # noqa: D102
     def tables(self) -> list[tuple[str, pd.DataFrame]]: ...  # noqa: D102
 
 
-class JudgeAnswers(Protocol):
-    @property
-    def name(self) -> str: ...  # noqa: D102
+class JudgeAnswers(_Shown, Protocol):
     @property
     def sections(self) -> Sequence[Any]: ...  # noqa: D102
-    @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
-    @property
-    def code(self) -> str: ...  # noqa: D102
-    def about(self) -> str: ...  # noqa: D102
-    def paper(self) -> list[str]: ...  # noqa: D102
 
 
-class TaskAnswers(Protocol):
-    """What a page shows of a shared task; see `xsumstat.task_report.TaskReport`."""
+class TaskAnswers(_Shown, Protocol):
+    """What a page shows of a shared task; see `task_report.TaskReport`."""
 
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
-    @property
-    def code(self) -> str: ...  # noqa: D102
-    def about(self) -> str: ...  # noqa: D102
     def verdict(self) -> list[str]: ...  # noqa: D102
-    def paper(self) -> list[str]: ...  # noqa: D102
     def ranking(self) -> pd.DataFrame: ...  # noqa: D102
     def pictures(self) -> list[tuple[Any, str, str]]: ...  # noqa: D102
 

@@ -19,7 +19,6 @@ from xsumstat.analyses import wmt_data, wmt_tasks
 from xsumstat.core import validate
 from xsumstat.dataset import wording
 from xsumstat.io import dumps, result_frames, result_tables, task_folders
-from xsumstat.io.whole_files import write_whole
 from xsumstat.narrative import conclusions, methods
 from xsumstat.plots import rankings
 from xsumstat.report import report_data, report_page
@@ -31,7 +30,7 @@ _MOST_DRAWN = 12  # tasks in a picture
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TaskReport:
+class TaskReport(report_page.Page):
     """A ranking of metrics over the tasks of a shared task; a page in a notebook, text where it is printed.
 
     Attributes
@@ -112,16 +111,6 @@ class TaskReport:
         label = "Metrics and tasks: cluster and value"
         return [(lambda: rankings.tasks(small), label, f"{label}. {' '.join(conclusions.sentences(self.table))}")]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page into a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-            As "ranking.html"; a file of this name is replaced.
-        """
-        write_whole(validate.path("path", path), self.html())
-
     def dump(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write scores and results as tab-separated tables.
 
@@ -151,11 +140,6 @@ class TaskReport:
             "tasks": of_each,
             "tests": result_frames.to_frame(self.table[["pvalue", "difference"]]),
         }
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return report_page.article(report_page.of_tasks(self, 3))
