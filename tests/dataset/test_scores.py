@@ -408,7 +408,7 @@ def test_available_keeps_inputs_that_nobody_rated(small):
 def test_a_metric_with_gaps_of_its_own_is_named(small):
     small.score[2, 3] = np.nan
     with pytest.warns(
-        UserWarning, match=r"compared on fewer systems, as they have no cell on the others: m2 \(1 of 6\)"
+        UserWarning, match=r"compared on fewer systems, as they have no scores on the others: m2 \(1 of 6\)"
     ):
         got = small.meta.corr("m0")
     want = small.isel(system=[0, 1, 2, 4, 5]).meta.corr("m0", metric="m2").correlation
@@ -481,7 +481,7 @@ def test_whole_systems_are_not_counted_again_as_cells(small):
     small.score[1, 2] = small.score[2, 0, 0] = np.nan
     texts = messages(lambda: small.meta.corr("m0"))
     assert texts == [
-        "metrics compared on fewer systems, as they have no cell on the others: m1 (1 of 6)",
+        "metrics compared on fewer systems, as they have no scores on the others: m1 (1 of 6)",
         ONE_OF_TWO + "m2 (1 of 30)",
     ]
 

@@ -487,7 +487,7 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
     r = np.array([[0.5, 0.5, 0.1, 0.5, 0.5], [0.4, 0.4, 0.4, 0.4, 0.4]])
     r[:, 5 - without :] = NAN
     one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
-    rest = f", and {without} have none" if without else ""
+    rest = f"; for {without} none is defined" if without else ""
     assert f"Of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
 
 

@@ -269,7 +269,7 @@ def report_gaps(found: Gaps) -> None:
     """Report metrics without whole systems or inputs, and the number of other cells left out."""
     labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
-        what = f"metrics compared on fewer {dim}s, as they have no cell on the others"
+        what = f"metrics compared on fewer {dim}s, as they have no scores on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
     if found.cells is not None:
         report_cells(found, "outputs left out, because the metric or the human score is missing")

@@ -140,7 +140,7 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
     if not best:
         return f"In none of {where} is there a best metric."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
-    without = f", and {undefined:,} have none" if undefined else ""
+    without = f"; for {undefined:,} none is defined" if undefined else ""
     return f"Of {where} the best is {wording.listed(counts)}{without}."
 
 

@@ -64,7 +64,7 @@ def plan(result: xr.Dataset) -> list[str]:
         return ["No design could be planned."]
     if "target" not in result.attrs or "least_inputs" not in result:
         low, high = (number(float(each)) for each in (values.min(), values.max()))
-        designs = f"in {values.size:,} designs; target= finds the least that do."
+        designs = f"in {values.size:,} designs; target= selects the smallest design that reaches it."
         return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     said = []

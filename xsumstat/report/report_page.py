@@ -177,7 +177,7 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
         parts += [_table(title, table, labelled=True) for title, table in section.tables]
         parts += [f"{pictures.figure(*picture)}\n" for picture in section.pictures]
     if answers.notes:
-        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+        parts += [_heading(top, "Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
     return "".join([*parts, *_ending(answers, top)])
 
 
@@ -190,7 +190,7 @@ def of_tasks(answers: TaskAnswers, top: int) -> str:
         f'<div class="verdict">{said}</div>\n',
     ]
     if answers.notes:
-        parts += [_heading(top, "Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+        parts += [_heading(top, "Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
     about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
     parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
     parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
@@ -222,7 +222,7 @@ def _body(answers: Answers, top: int) -> str:
         "</div>\n",
     ]
     if answers.notes:
-        parts += [heading("Mind"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+        parts += [heading("Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
     about = answers.measured()
     tables = (_table(f"{about}, {title}" if title else about, table) for title, table in answers.tables())
     parts += [heading("Metrics, best first"), *tables]
@@ -242,7 +242,7 @@ def _explained(answers: Answers) -> str:
         whom = scope.of(answers.intervals.attrs)
         said.append(f"An interval shows the plausible correlations for {whom}.")
     if answers.comparisons():
-        said.append("A metric beats another where the test of their difference survives the correction.")
+        said.append("A metric beats another if their difference is significant after the correction.")
     return " ".join(said)
 
 
