@@ -50,6 +50,7 @@ def test_two_sided_by_t_is_scipys_and_says_nothing_without_error():
         want = stats.ttest_1samp(sign * x, 0).pvalue
         assert two_sided_by_t(sign * x.mean(), x.std(ddof=1) / 2, 3) == pytest.approx(want, rel=1e-12)
     assert two_sided_by_t(0.0, 0.0, 3) == 1.0
+    assert two_sided_by_t(0.2, 1e-9, 3) == pytest.approx(2 * stats.t.sf(2e8, 3), rel=1e-9)  # small, and no rounding
     for value, error, df in (
         (0.2, 0.0, 3),
         (0.2, 1e-17, 3),
