@@ -366,6 +366,45 @@ def test_the_bootstrap_is_of_drawn_clusters(cluster):
     assert test.attrs["cluster"] == (cluster if isinstance(cluster, str) else " ".join(cluster))
 
 
+# --- Equivalence, dominance ---
+
+
+def test_equivalence_leaves_out_the_same_clusters():
+    ds = scores(7)
+    how = {"metric": "a", "other": "b", "level": "input", "cluster": ("family", "document")}
+    test = ds.meta.equivalence("human", **how, method="jackknife", margin=0.4, alpha=0.1)
+    ci = ds.meta.ci("human", **how, confidence_level=0.8)
+    for name in ("difference", "ci_low", "ci_high"):
+        assert float(test[name].item()) == pytest.approx(float(ci[name].item()), abs=1e-12)
+    assert test.attrs["cluster"] == "family document" and "clustered by family and document" in test.meta.conclusion()
+    versions = xr.concat([ds.sel(metric=[each]).assign_coords(metric=["judge"]) for each in "ab"], "month")
+    versions = versions.assign_coords(month=["new", "old"])
+    human = ds.score.sel(metric="human", drop=True)
+    how |= {"method": "jackknife", "margin": 0.4, "alpha": 0.1, "along": "month", "base": "old"}
+    for name in ("metric", "other"):
+        del how[name]
+    along = versions.meta.equivalence(human, **how)
+    for name in ("difference", "ci_low", "ci_high", "pvalue"):
+        assert float(along[name].item()) == pytest.approx(float(test[name].item()), abs=1e-12)
+
+
+def test_draws_for_equivalence_and_dominance_are_of_the_same_clusters():
+    ds = scores(6)
+    how = {"metric": "a", "other": "b", "level": "input", "n_resamples": 199, "rng": 3, "cluster": "family"}
+    drawn = ds.meta.ci("human", method="bootstrap", keep_samples=True, **how).samples.values.ravel()
+    test = ds.meta.equivalence("human", margin=0.3, **how)
+    wanted = (1 + max((drawn >= 0.3).sum(), (drawn <= -0.3).sum())) / 200
+    assert float(test.pvalue.item()) == pytest.approx(wanted)
+    grid = ds.meta.margin_sensitivity("human", margins=[0.1, 0.3, 0.9], **how)
+    shares = [(1 + max((drawn >= at).sum(), (drawn <= -at).sum())) / 200 <= 0.05 for at in (0.1, 0.3, 0.9)]
+    assert grid.share.values.ravel().tolist() == shares and shares[-1]
+    ahead = ds.meta.dominance("human", **how)
+    assert float(ahead.probability.item()) == pytest.approx((drawn > 0).mean())
+    assert ahead.attrs["cluster"] == grid.attrs["cluster"] == "family"
+    with pytest.raises(ValueError, match="cluster='family' does not go with method='anderson_hauck'"):
+        ds.meta.equivalence("human", metric="a", other="b", margin=0.3, method="anderson_hauck", cluster="family")
+
+
 def test_what_swaps_cannot_do_is_refused():
     ds = scores(6)
     for asked, message in (

@@ -311,6 +311,90 @@ def test_a_system_without_shared_outputs_takes_no_part():
     assert none["rank"] == 0 and math.isnan(none["system_shift"]) and math.isnan(none["excess_pvalue_adjusted"])
 
 
+# --- Inputs that belong together ---
+
+
+def with_documents(*sets, sizes=(3, 1, 5, 2, 2, 4, 1, 6, 3, 2, 5, 1, 2, 3)):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    return [ds.assign_coords(document=("input", [f"d{at}" for at in codes])) for ds in sets], codes
+
+
+def test_documents_are_the_units():
+    """Variances of systems' shifts by the residuals of whole documents, and limits that leave documents out."""
+    (new, old), codes = with_documents(*versions(noise=1.0, shift=(0.5,)))
+    found = of(new, old, cluster="document", alpha=0.1)
+    assert found.attrs["cluster"] == "document"
+    change = plain(new) - plain(old)
+    for s in range(4):
+        there = ~np.isnan(change[s])
+        mean, n = change[s, there].mean(), there.sum()
+        residuals = [(change[s] - mean)[there & (codes == each)].sum() for each in np.unique(codes[there])]
+        k = len(residuals)
+        error = math.sqrt(k / (k - 1) * np.square(residuals).sum()) / n
+        half = scipy.stats.t.ppf(0.95, k - 1) * error
+        assert float(found["system_shift"][s]) == pytest.approx(mean)
+        assert float(found["system_shift_low"][s]) == pytest.approx(mean - half)
+        assert float(found["system_shift_pvalue"][s]) == pytest.approx(2 * scipy.stats.t.sf(abs(mean) / error, k - 1))
+    there, hit = ~np.isnan(change), np.abs(change) > 0
+    without = np.array([hit[:, codes != each].sum() / there[:, codes != each].sum() for each in range(14)])
+    limits = [float(found[f"changed_{end}"]) for end in ("low", "high")]
+    assert limits == pytest.approx(score_limits(hit.sum() / there.sum(), without, there.sum(), 0.9))
+    plainly = of(new, old, alpha=0.1)
+    for name in ("flip_share", "shift", "difference", "changed_share"):
+        assert float(found[name]) == float(plainly[name])
+    assert float(found["ci_low"]) != float(plainly["ci_low"])
+    assert "clustered by document" in new.meta.drift(old, cluster="document").meta.conclusion()
+
+
+def test_documents_of_copies_are_as_their_single_inputs():
+    new, old = versions(noise=1.0, shift=(0.4,), gaps=False)
+    thrice = []
+    for ds in (new, old):
+        at = np.repeat(np.arange(40), 3)
+        copied = ds.isel(input=at).assign_coords(document=("input", ds.input.values[at]))
+        thrice.append(copied.assign_coords(input=np.arange(120)))
+    alone, together = of(new, old, level="input"), of(*thrice, level="input", cluster="document")
+    # A share of hardly dependent cases has at least the limits of that many independent ones.
+    of_numbers = {"n_pairs", "n_outputs", "fell_back", "changed_low", "changed_high"}
+    for name in set(alone.data_vars) - of_numbers:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-9, err_msg=name)
+
+
+def test_documents_of_one_input_change_nothing():
+    new, old = versions(noise=1.0)
+    named = [ds.assign_coords(document=("input", ds.input.values)) for ds in (new, old)]
+    found, want = of(*named, cluster="document"), of(new, old)
+    about_the_value = ["ci_low", "ci_high", "pvalue"]  # of the difference; alone inputs vary about their mean
+    xr.testing.assert_allclose(found.drop_vars(about_the_value), want.drop_vars(about_the_value))
+    for name in about_the_value:
+        assert float(found[name]) == pytest.approx(float(want[name]), rel=0.01)
+
+
+def test_a_cluster_is_a_coordinate_of_inputs():
+    new, old = versions()
+    kinds = new.assign_coords(kind=("system", list("aabb")))
+    for ds, cluster in ((new, "document"), (kinds, "kind")):
+        with pytest.raises(ValueError, match="cluster must be a coordinate that describes each input, got"):
+            ds.meta.drift(old, cluster=cluster)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_limits_by_documents_hold_the_truth():
+    """30 documents of 1 to 7 inputs that change alike; taken one by one, inputs promise far too much."""
+    rng = np.random.default_rng(4)
+    held = {True: [], False: []}
+    for _ in range(400):
+        codes = np.repeat(np.arange(30), rng.integers(1, 8, size=30))
+        old = rng.normal(size=(3, len(codes)))
+        new = old + 0.2 + 0.5 * rng.normal(size=30)[codes] + 0.5 * rng.normal(size=(3, len(codes)))
+        for by, units in ((True, codes), (False, None)):
+            found = dict(zip(engine.OF_ALL, engine.changes(new, old, 1.0, 0.95, units)[0], strict=True))
+            held[by].append(found["shift_low"] <= 0.2 <= found["shift_high"])
+    assert scipy.stats.binomtest(int(np.sum(held[True])), 400, 0.945).pvalue > 1e-3
+    assert np.mean(held[False]) < 0.8
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @for_each("design", [(2, 60, 0.0), (3, 60, 0.05), (6, 120, 0.05)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from xsumstat.analyses import groups
 from xsumstat.coefficients.clusters import Clusters
@@ -36,15 +37,21 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
     found = {dim: np.arange(scores.score.sizes[dim]) for dim in facts.CELLS}
     used: dict[str, str] = {}
     for name in names:
-        dim, labels, _ = groups.groups_of(scores.score, "cluster", name, facts.CELLS)
+        dim, codes = of_labels(scores.score, name, facts.CELLS)
         if dim in used:
             raise ValueError(f"cluster names two coordinates of {dim}s, {used[dim]!r} and {name!r}; name one")
         used[dim] = name
-        own = [(f"{at}", "") if label is None else ("", label) for at, label in enumerate(labels)]
-        found[dim] = np.unique(np.array(own, dtype=str), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        found[dim] = codes
         if dim in dims:
             _warn_unequal(found[dim], dim)
     return found["system"], found["input"]
+
+
+def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:
+    """The dim that a coordinate describes, and the cluster of each of its labels."""
+    dim, labels, _ = groups.groups_of(score, "cluster", name, dims)
+    own = [(f"{at}", "") if label is None else ("", label) for at, label in enumerate(labels)]
+    return dim, np.unique(np.array(own, dtype=str), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _warn_unequal(codes: IntArray, dim: str) -> None:

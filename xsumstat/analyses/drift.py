@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import correlation
+from xsumstat.analyses import clustering, correlation, groups
 from xsumstat.analyses.equivalence import equivalence
 from xsumstat.core import validate
-from xsumstat.core.types import CorrelationFunction
+from xsumstat.core.types import CorrelationFunction, IntArray
 from xsumstat.dataset import checks, directions, facts, leakage, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
@@ -36,6 +36,7 @@ def drift(
     level: str = "global",
     coefficient: str | CorrelationFunction = "pearson",
     alpha: float = 0.05,
+    cluster: str | None = None,
     undefined: str = "drop",
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -57,6 +58,8 @@ def drift(
     {coefficient}
     alpha : float, default 0.05
         Significance level of all tests, below .5.
+    cluster : str, optional
+        Coordinate of inputs that belong together, e.g. "document": documents, not inputs, are then the random units.
     {undefined progress}
 
     {dataset}
@@ -88,7 +91,7 @@ def drift(
     [4.0, 0.0]
     """
     alpha = validate.fraction("alpha", alpha)
-    pair = _Versions.of(ds, anchor, gold, metric)
+    pair = _Versions.of(ds, anchor, gold, metric, cluster)
     how: dict[str, Any] = {"level": level, "coefficient": coefficient, "undefined": undefined}
     with value_checks.held() as said:
         agreement = equivalence(
@@ -101,6 +104,7 @@ def drift(
             method="jackknife",
             resample="input",
             alpha=alpha,
+            cluster=cluster,
             progress=progress,
             **how,
         )
@@ -113,6 +117,7 @@ def drift(
     found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
+    kept["cluster"] = cluster
     return later.attached(results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept))
 
 
@@ -123,11 +128,14 @@ class _Versions:
     ds: xr.Dataset
     gold: xr.DataArray
     judges: list[Hashable]
+    cluster: str | None
 
     @classmethod
-    def of(cls, ds: xr.Dataset, anchor: Any, gold: Any, metric: Any) -> _Versions:
+    def of(cls, ds: xr.Dataset, anchor: Any, gold: Any, metric: Any, cluster: Any) -> _Versions:
         """Two Datasets, or two metrics of one."""
         score = schema.checked_scores(ds)
+        if cluster is not None:
+            groups.described_by(score, "cluster", cluster, ("input",))
         human, name, own = schema.find_gold(ds, score, gold)
         if isinstance(anchor, xr.Dataset):
             asked = leakage.judged(score, own) if metric is None else metric
@@ -136,14 +144,14 @@ class _Versions:
         else:
             now, then = _of_one(score, anchor, own, metric)
         now, then = _shared(now, then)
-        beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",)}
+        beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",) or key == cluster}
         both = xr.concat([each.reset_coords(drop=True) for each in (now, then)], _VERSION)
         both = both.where(both.notnull().all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
         if not facts.is_lazy(both) and not bool(both.notnull().any()):
             raise ValueError("anchor shares no output with the scores: no output has a score by both versions")
         named = {dim: now[dim] for dim in facts.CELLS if dim in human.indexes}
         joined = xr.Dataset({"score": checks.whole(both.transpose("metric", _VERSION, *facts.CELLS, ...), facts.CELLS)})
-        return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist())
+        return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist(), cluster)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -161,6 +169,14 @@ class _Versions:
         later.make(checks.report_cells, lacking, _LEFT_OUT)
         return later
 
+    @property
+    def _clusters(self) -> IntArray | None:
+        """The cluster of each input."""
+        if self.cluster is None:
+            return None
+        with value_checks.held():  # the comparison of agreement has said it
+            return clustering.of_labels(self.ds["score"], self.cluster, ("input",))[1]
+
     def changes(self, confidence_level: float) -> dict[str, xr.DataArray]:
         """What changed beside agreement."""
         score = self.ds["score"]
@@ -172,7 +188,7 @@ class _Versions:
             new,
             old,
             direction,
-            kwargs={"confidence_level": confidence_level},
+            kwargs={"confidence_level": confidence_level, "clusters": self._clusters},
             input_core_dims=[facts.CELLS, facts.CELLS, []],
             output_core_dims=[["_number"], ["_number_each", "system"]],
             vectorize=True,

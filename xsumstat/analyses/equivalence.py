@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import equivalence_tests
+from xsumstat.analyses import clustering, equivalence_tests
 from xsumstat.analyses.measure import (
     Draws,
     Measure,
@@ -50,6 +50,7 @@ def equivalence(
     within: str | Iterable[str] | None = None,
     rating: str | xr.DataArray | None = None,
     n_resamples: int = 9999,
+    cluster: str | tuple[str, ...] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -91,7 +92,8 @@ def equivalence(
        difference  ci_low  ci_high  pvalue  equivalent
     0        0.01  -0.153    0.163   0.024        True
     """
-    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
+    drawn = n_resamples, cluster, rng, progress
+    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
     test = replace(test, measure=on_scale(test.measure, pairs.scores))
     families.check_correction(adjust, within, pairs.dims)
@@ -130,6 +132,7 @@ def margin_sensitivity(
     adjust: str | None = None,
     within: str | Iterable[str] | None = None,
     n_resamples: int = 9999,
+    cluster: str | tuple[str, ...] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -156,7 +159,8 @@ def margin_sensitivity(
     >>> ds.meta.margin_sensitivity("human", **pair, margins=[0.1, 0.2, 0.3], rng=1).share.to_series().to_dict()
     {0.1: 0.0, 0.2: 1.0, 0.3: 1.0}
     """
-    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, n_resamples, rng, progress)
+    drawn = n_resamples, cluster, rng, progress
+    test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)
     grid = equivalence_tests.checked_grid(margins)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
     test = replace(test, measure=on_scale(test.measure, pairs.scores))
@@ -197,6 +201,7 @@ def dominance(
     coefficient: str | CorrelationFunction = "pearson",
     resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 9999,
+    cluster: str | tuple[str, ...] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -229,6 +234,7 @@ def dominance(
     array([[0.999]])
     """
     measure = checked_measure(level, coefficient, missing, undefined)
+    clusters = clustering.checked(cluster, measure, None)
     dims = checked_resample(resample, measure, layers=False, auto=True)
     threshold = validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
@@ -236,13 +242,14 @@ def dominance(
     ready["these_systems"] = these_systems(resample, dims)
     scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     dims = random_dims(resample, dims, scores.shape)
-    near_copies.check(scores, dims)
+    near_copies.check(scores, dims, clusters)
     check_base(along, base)
     if along is not None:
         check_along(scores.score, along, base)
     measure = on_scale(measure, scores)
     pairs = Pairs(scores, targets, None, [], [])
-    how = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 0.95)
+    of_scores = clustering.of_scores(scores, clusters, dims)
+    how = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 0.95, clusters=of_scores)
     found = equivalence_tests.drawn(pairs, measure, how, None, progress)
     # A probability turns about one half when the two metrics change places, as a difference does about 0.
     ahead = pairs.laid_out({"difference": found["dominates"] - 0.5})["difference"]
@@ -257,6 +264,7 @@ def dominance(
             mean_shift=shift.mean(metric_pairs.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
         )
     attrs = {"along": along, "base": base if along else None, "threshold": threshold, "resample": dims}
+    attrs["cluster"] = clusters or None
     return results.result(result, scores, analysis="dominance", **measure.attrs, **attrs, **draws.attrs)
 
 
@@ -271,6 +279,7 @@ class _Test:
     alpha: float
     progress: bool | None
     resample: Any
+    clusters: tuple[str, ...]
 
     @classmethod
     def of(
@@ -283,6 +292,7 @@ class _Test:
         resample: Any,
         alpha: Any,
         n_resamples: Any,
+        cluster: Any,
         rng: Any,
         progress: Any,
     ) -> _Test:
@@ -296,12 +306,14 @@ class _Test:
             )
         if method == "jackknife" and "cell" in dims:
             raise ValueError("method='jackknife' leaves out systems and inputs; resample='cell' needs method='tost'")
+        formula = "" if method in ("tost", "jackknife") else f"method={method!r}"
+        clusters = clustering.checked(cluster, measure, None, formula)
         alpha = validate.fraction("alpha", alpha)
         if alpha >= 0.5:
             raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
         draws = Draws.checked(n_resamples, rng, progress=progress)
         interval = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 1 - 2 * alpha)
-        return cls(measure, method, interval, alpha, draws.progress, resample)
+        return cls(measure, method, interval, alpha, draws.progress, resample, clusters)
 
     def found(self, pairs: Pairs, margins: xr.DataArray) -> dict[str, xr.DataArray]:
         if self.method == "jackknife":
@@ -335,8 +347,9 @@ class _Test:
         if not by_labels:
             return self, pairs
         dims = random_dims(self.resample, self.interval.dims, pairs.scores.shape)
-        near_copies.check(pairs.scores, dims)
-        return replace(self, interval=replace(self.interval, dims=dims)), pairs
+        near_copies.check(pairs.scores, dims, self.clusters)
+        clusters = clustering.of_scores(pairs.scores, self.clusters, dims)
+        return replace(self, interval=replace(self.interval, dims=dims, clusters=clusters)), pairs
 
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         if self.method != "jackknife":
@@ -351,7 +364,7 @@ class _Test:
         attrs |= {"along": along, "base": base if along else None}
         drawn = self.interval
         if self.method in ("tost", "jackknife"):
-            attrs["resample"] = drawn.dims
+            attrs |= {"resample": drawn.dims, "cluster": self.clusters or None}
         if self.method == "tost":
             attrs |= {"n_resamples": drawn.n_resamples, "seed": str(drawn.seed)}
         return attrs

@@ -100,7 +100,7 @@ class _LeftOut(Jackknife):
         return (*single, *(f"pvalue_{at}" for at in range(self.n_margins)))
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> FloatArray:
-        found = estimated(x, z, self.targets[at], self.measure, self.dims)
+        found = estimated(x, z, self.targets[at], self.measure, self.dims, self.clusters)
         numbers = []
         for (each, n_undefined, _), margins in zip(found, beside[0][:, at].T, strict=True):
             low, high, pvalues = equivalence.within(each, margins, (1 - self.confidence_level) / 2)
@@ -114,7 +114,8 @@ def left_out(
     """Difference, jackknife interval, and a p-value for each of the margins (_margin, ...), by pair."""
     checks.check_resampled(pairs.scores.score, interval.dims)
     n_margins = margins.sizes["_margin"]
-    job = _LeftOut(pairs.targets, measure, interval.dims, interval.confidence_level, n_margins=n_margins)
+    how: dict[str, Any] = {"n_margins": n_margins, "clusters": interval.clusters}
+    job = _LeftOut(pairs.targets, measure, interval.dims, interval.confidence_level, **how)
     types, beside = results.types(job.names), _beside(margins, pairs)
     found = labelled.run(job, pairs.scores, "_pair", types, beside=beside, progress=progress)
     return _together(found, n_margins)

@@ -21,10 +21,8 @@ from xsumstat.resampling import draws, threads
 _P = ParamSpec("_P")
 
 
-def groups_of(
-    ds: xr.Dataset | xr.DataArray, argument: str, name: Any, dims: tuple[str, ...]
-) -> tuple[str, list[str | None], list[str]]:
-    """The dim that a coordinate describes, the group of each of its labels (None without one), and all groups."""
+def described_by(ds: xr.Dataset | xr.DataArray, argument: str, name: Any, dims: tuple[str, ...]) -> xr.DataArray:
+    """The coordinate that describes each label of one of the dims."""
     fitting = [str(each) for each, coord in ds.coords.variables.items() if coord.ndim == 1 and coord.dims[0] in dims]
     fitting = [each for each in fitting if each not in dims]
     if not isinstance(name, str) or name not in fitting:
@@ -34,7 +32,14 @@ def groups_of(
             f"{argument} must be a coordinate that describes each {of}, got {name!r}"
             f"{validate.suggestion(name, fitting)} available: {given}"
         )
-    coord = ds.coords[name].compute()
+    return ds.coords[name]
+
+
+def groups_of(
+    ds: xr.Dataset | xr.DataArray, argument: str, name: Any, dims: tuple[str, ...]
+) -> tuple[str, list[str | None], list[str]]:
+    """The dim that a coordinate describes, the group of each of its labels (None without one), and all groups."""
+    coord = described_by(ds, argument, name, dims).compute()
     dim = str(coord.dims[0])
     without = pd.isna(coord.values)
     if without.any():

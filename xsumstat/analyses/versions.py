@@ -143,7 +143,8 @@ class Pairs:
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))
-        found = replace(scores, score=stacked)
+        described = {name: each for name, each in scores.score.coords.items() if each.dims in (("system",), ("input",))}
+        found = replace(scores, score=stacked.assign_coords(described))
         return cls(found, targets, along, [versions[number] for number in others], metrics)
 
     @property

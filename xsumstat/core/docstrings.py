@@ -421,7 +421,7 @@ RUNS = {
         "along.versions base metric other.instead method.equivalence "
         "level coefficient resample.ci alpha.equivalence adjust.formula within"
     ),
-    "resamples": "n_resamples missing undefined rng progress",
+    "resamples": "n_resamples cluster missing undefined rng progress",
     "trials": "missing undefined rng.trials progress",
     "table": "result tests.marked alpha.marked digits",
     "drawn": "result metric.drawn order",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -34,21 +35,26 @@ _OF_SCORES = frozenset(
     ("shift", "shift_low", "shift_high", "old_mean", "mean", "excess", "excess_low", "excess_high")
     + ("system_shift", "system_shift_low", "system_shift_high")
 )
+_Numbers = TypeVar("_Numbers", FloatArray, IntArray)
 # A contrast has no variance where it has a smaller share of the largest variance of a system's shift.
 _SINGULAR = 1e-10
 
 
 def changes(
-    new: FloatArray, old: FloatArray, direction: float, confidence_level: float
+    new: FloatArray, old: FloatArray, direction: float, confidence_level: float, clusters: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems); `direction` −1: the lowest mean is best."""
+    """The numbers of `OF_ALL`, and of `OF_SYSTEM` (numbers, systems); `direction` −1: the lowest mean is best.
+
+    `clusters` numbers the prompts that belong together, and are then the random units.
+    """
     level = confidence_level
     both = np.stack([new, old])
     both = np.where(np.isnan(both).any(axis=0), np.nan, both)
     power = arrays.exponent(both)
     new, old = arrays.scaled(both)
-    shifts = Shifts.of(new, old)
-    found = {**_verdicts(new, old, level), **_scores(new, old, level), **shifts.overall(level)}
+    units = np.arange(new.shape[1]) if clusters is None else clusters
+    shifts = Shifts.of(new, old, units)
+    found = {**_verdicts(new, old, units, level), **_scores(new, old, units, level), **shifts.overall(level)}
     found |= shifts.interaction() | shifts.of_systems(level) | _means(new, old, direction)
     with np.errstate(over="ignore"):
         found = {name: np.ldexp(each, power) if name in _OF_SCORES else each for name, each in found.items()}
@@ -65,7 +71,7 @@ def orders(first: FloatArray, others: FloatArray) -> FloatArray:
     return np.where(np.abs(difference) <= near, 0.0, np.sign(difference))
 
 
-def _verdicts(new: FloatArray, old: FloatArray, level: float) -> dict[str, FloatArray]:
+def _verdicts(new: FloatArray, old: FloatArray, units: IntArray, level: float) -> dict[str, FloatArray]:
     """Shares of verdicts between two systems on a prompt that are others now, and that are turned round."""
     sums = np.zeros((new.shape[1], 3), dtype=np.int64)
     for at in range(len(new) - 1):
@@ -73,20 +79,29 @@ def _verdicts(new: FloatArray, old: FloatArray, level: float) -> dict[str, Float
         there = ~np.isnan(now)
         each = (now != then) & there, now * then == -1, there
         sums += np.stack([counted.sum(axis=0) for counted in each], axis=1)
+    sums = _by_unit(sums, units)
     found = _share("flip", sums[:, [0, 2]], level) | _share("reversal", sums[:, [1, 2]], level)
     return {**found, "n_pairs": np.array(float(sums[:, 2].sum()))}
 
 
-def _scores(new: FloatArray, old: FloatArray, level: float) -> dict[str, FloatArray]:
+def _scores(new: FloatArray, old: FloatArray, units: IntArray, level: float) -> dict[str, FloatArray]:
     """The share of outputs whose score changed."""
     there = ~np.isnan(new)
     changed = there & (np.abs(new - old) > TOLERANCE * np.maximum(np.abs(new), np.abs(old)))
-    found = _share("changed", np.stack([changed.sum(axis=0), there.sum(axis=0)], axis=1), level)
+    sums = np.stack([changed.sum(axis=0), there.sum(axis=0)], axis=1)
+    found = _share("changed", _by_unit(sums, units), level)
     return {**found, "n_outputs": np.array(float(there.sum()))}
 
 
+def _by_unit(values: _Numbers, units: IntArray) -> _Numbers:
+    """Sums over the prompts of each unit, for values (prompts, ...)."""
+    found = np.zeros((int(units.max(initial=-1)) + 1, *values.shape[1:]), dtype=values.dtype)
+    np.add.at(found, units, values)
+    return found
+
+
 def _share(name: str, sums: IntArray, level: float) -> dict[str, FloatArray]:
-    """A share with score limits, from its counts and those of all cases (prompts, 2)."""
+    """A share with score limits, from its counts and those of all cases (units, 2)."""
     counts = sums.astype(float)
     if not counts[:, 1].any():
         return {f"{name}_{each}": np.array(math.nan) for each in ("share", "low", "high")}
@@ -103,13 +118,13 @@ class Shifts:
     """Changes of the systems' means, and their covariance."""
 
     values: FloatArray  # NaN without common scores
-    covariance: FloatArray  # NaN below two prompts
-    n: FloatArray  # prompts with scores by both versions
+    covariance: FloatArray  # NaN below two units
+    n: FloatArray  # units, prompts or clusters of them, with scores by both versions
     near: float  # a change within it is only rounding
 
     @classmethod
-    def of(cls, new: FloatArray, old: FloatArray) -> Shifts:
-        """From scores (systems, prompts) that lack the same outputs."""
+    def of(cls, new: FloatArray, old: FloatArray, units: IntArray) -> Shifts:
+        """From scores (systems, prompts) that lack the same outputs, and the unit of each prompt."""
         there = ~np.isnan(new)
         near = TOLERANCE * float(np.max(np.abs([new, old]), where=there, initial=0.0))
         change = np.where(there, new - old, 0.0)
@@ -119,8 +134,11 @@ class Shifts:
             values = np.where(n > 0, change.sum(axis=1) / n, np.nan)
             residuals = np.where(there, change - values[:, None], 0.0)
             residuals = np.where(np.abs(residuals) <= near, 0.0, residuals)
-            moves = residuals / np.sqrt(n * (n - 1))[:, None]  # without each prompt; their products add up to s²/n
-        return cls(values, moves @ moves.T, n, near)
+            residuals = _by_unit(residuals.T, units).T
+            n_units = (_by_unit(there.T.astype(np.int64), units) > 0).sum(axis=0).astype(float)
+            # Without each unit; their products add up to s²/n where a unit is a prompt.
+            moves = residuals / np.sqrt(n**2 * (n_units - 1) / n_units)[:, None]
+        return cls(values, moves @ moves.T, n_units, near)
 
     @property
     def known(self) -> IntArray:
