@@ -184,7 +184,7 @@ QUESTIONS = {
     "f1, drawn": lambda d: passes(d).meta.ci("human", level="input", coefficient="f1", method="bootstrap", **FEW),
     "mcc, swaps": lambda d: passes(d).meta.perm_test("human", level="global", coefficient="mcc", **FEW),
     "icc": lambda d: d.meta.compare_metrics("human", coefficient="icc"),
-    "majority": lambda d: d.meta.majority_vote(rating(d)),
+    "majority": lambda d: d.meta.majority_vote(rating(d), ties="lowest"),
     "calibrate": lambda d: d.meta.calibrate("human", metric="m0", folds=2, rng=0),
     "refitted": lambda d: d.meta.calibrate("human", metric="m0", rng=0, folds=2).meta.ci("human", level="global"),
     "noisiest": lambda d: d.meta.drop_noisiest_rater(rating(d)),

@@ -607,6 +607,7 @@ class DatasetMeta(_Meta):
         gold: Hashable | DataArray | None = None,
         *,
         metric: Hashable | Sequence[Hashable] | DataArray | None = None,
+        along: str | None = None,
         by: str | None = None,
     ) -> Dataset:
         """Count the labels that each judge gives, by human label."""
@@ -988,6 +989,7 @@ class DatasetMeta(_Meta):
         rating: str | DataArray | None = None,
         *,
         along: str = "rater",
+        ties: str = "missing",
     ) -> Dataset:
         """Replace the raters' ratings by the most frequent one."""
 

@@ -71,3 +71,33 @@ def test_what_has_no_labels_is_refused():
         dataset(np.random.default_rng(0).normal(size=(2, 3, 40))).meta.confusion("m1")
     with pytest.raises(ValueError, match="by must be a coordinate"):
         ds.meta.confusion("m2", by="domian")
+
+
+def test_each_rater_is_counted_singly():
+    rng = np.random.default_rng(8)
+    judge, rating = rng.integers(1, 4, size=(2, 30)), rng.integers(1, 4, size=(2, 30, 3)).astype(float)
+    rating[rng.random(rating.shape) < 0.3] = np.nan
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), judge[None].astype(float)),
+         "rating": (("system", "input", "rater"), rating)},
+        {"metric": ["judge"], "half": ("input", np.repeat(["a", "b"], 15))},
+    )  # fmt: skip
+    want = np.zeros((3, 3), dtype=int)
+    for (system, place, _), value in np.ndenumerate(rating):
+        if not np.isnan(value):
+            want[int(value) - 1, judge[system, place] - 1] += 1
+    found = ds.meta.confusion("rating", along="rater")
+    assert found.n_outputs.dims == ("metric", "human_label", "judge_label") and found.attrs["along"] == "rater"
+    np.testing.assert_array_equal(found.n_outputs.squeeze(), want)
+    by_half = ds.meta.confusion("rating", along="rater", by="half").n_outputs
+    np.testing.assert_array_equal(by_half.sel(half="a") + by_half.sel(half="b"), found.n_outputs)
+    same, total = np.trace(want), want.sum()
+    higher, lower = np.triu(want, 1).sum(), np.tril(want, -1).sum()
+    assert found.meta.conclusion().startswith(
+        f"judge gives the grade of a single rater for {same} of {total} ratings ({100 * same / total:.0f} %), a higher "
+        f"one for {100 * higher / total:.0f} % and a lower one for {100 * lower / total:.0f} %; the most frequent"
+    )
+    axis = found.meta.plot.confusion()
+    assert axis.get_ylabel() == "label by a single rater" and "numbers of ratings" in axis.figure.texts[-1].get_text()
+    with pytest.raises(ValueError, match="unknown along 'raters'"):
+        ds.meta.confusion("rating", along="raters")

@@ -1,6 +1,7 @@
 import sys
 import threading
 import tracemalloc
+import warnings
 from collections import Counter
 
 import krippendorff
@@ -167,7 +168,7 @@ def test_ratings_of_many_values_take_little_memory():
     tracemalloc.start()
     try:
         got = [ds.meta.agreement("rating", measurement=each) for each in ("nominal", "interval")]
-        kept, vote = ds.meta.drop_noisiest_rater("rating"), ds.meta.majority_vote("rating")
+        kept, vote = ds.meta.drop_noisiest_rater("rating"), ds.meta.majority_vote("rating", ties="lowest")
         assert tracemalloc.get_traced_memory()[1] < 100 * x.nbytes
     finally:
         tracemalloc.stop()
@@ -348,16 +349,30 @@ def test_alpha_does_not_depend_on_the_unit():
             assert float(got.alpha) == pytest.approx(want, abs=1e-12)
 
 
-def test_the_majority_votes_and_ties_go_to_the_lowest():
+@pytest.mark.parametrize("ties, which", [("missing", "alone"), ("lowest", "lowest")])
+@pytest.mark.filterwarnings("ignore:left out")
+def test_the_majority_votes_and_ties_are_missing_or_the_lowest(ties, which):
     ds = rated(seed=5, missing=0.5)
     x = ds.rating.values
-    got = ds.meta.majority_vote("rating")
+    got = ds.meta.majority_vote("rating", ties=ties)
     assert got.rating.dims == ("system", "input")
-    for (a, b), want in plain_votes(x, "lowest").items():
+    for (a, b), want in plain_votes(x, which).items():
         value = float(got.rating[a, b])
         assert np.isnan(value) if want is None else value == want
-    both = xr.concat([ds, ds], "quality").meta.majority_vote("rating")
+    both = xr.concat([ds, ds], "quality").meta.majority_vote("rating", ties=ties)
     assert set(both.rating.dims) == {"quality", "system", "input"}
+
+
+def test_a_vote_without_a_majority_is_named():
+    rating = xr.DataArray([[[1.0, 1, 2], [1, 2, np.nan], [np.nan] * 3]], dims=("system", "input", "rater"))
+    with pytest.warns(xsumstat.LeftOutWarning, match="left out 1 of 2 outputs whose most frequent ratings are tied"):
+        got = xr.Dataset().meta.majority_vote(rating)
+    np.testing.assert_array_equal(got.rating, [[1, np.nan, np.nan]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(xr.Dataset().meta.majority_vote(rating, ties="lowest").rating, [[1, 1, np.nan]])
+    with pytest.raises(ValueError, match="ties must be one of 'missing', 'lowest', got 'highest'"):
+        xr.Dataset().meta.majority_vote(rating, ties="highest")
 
 
 def test_they_chain_with_scores(demo):
@@ -365,7 +380,7 @@ def test_they_chain_with_scores(demo):
     human = (demo.score.sel(metric="human", drop=True) / 15 + noise).round()
     ds = demo.drop_sel(metric="human").assign(rating=human)
     ds.attrs["gold"] = "rating"
-    r = ds.meta.drop_noisiest_rater().meta.majority_vote().meta.corr(level="input").correlation
+    r = ds.meta.drop_noisiest_rater().meta.majority_vote(ties="lowest").meta.corr(level="input").correlation
     assert float(r.sel(metric="judge")) > float(r.sel(metric="length"))
 
 

@@ -26,17 +26,22 @@ def confusion(
     gold: Hashable | xr.DataArray | None = None,
     *,
     metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    along: str | None = None,
     by: str | None = None,
 ) -> xr.Dataset:
     """Count the labels that each judge gives, by human label.
 
     Parameters
     ----------
-    {ds gold metric by}
+    {ds gold metric}
+    along : str, optional
+        Dim of the raters in gold: the judge's label is counted with the label of each single rater.
+    {by}
 
     {dataset}
-        On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels, and ``share``, their share of
-        the outputs with this human label (NaN without any). Labels are texts if ``to_scores(labels=)`` coded them.
+        On (metric, human_label, judge_label, ...): ``n_outputs`` with these two labels (with `along`: ratings), and
+        ``share``, their share of those with this human label (NaN without any). Labels are texts if
+        ``to_scores(labels=)`` coded them.
 
     Notes
     -----
@@ -50,8 +55,12 @@ def confusion(
             [  9, 270]]])
     """
     scores = schema.prepare(ds, gold, metric, level="global", missing="pairwise", constant=True, these_systems=True)
+    if along is not None:
+        validate.known(
+            "along", along, [str(dim) for dim in scores.gold.dims if dim not in facts.CELLS], "dims of gold:"
+        )
     known = scale_checks.classes_of(scores)
-    whole = _table(scores, known, slice(None), "system")
+    whole = _table(scores, known, slice(None), "system", along)
     if by is None:
         return whole
     dim, _, names = slices.groups_of(ds, "by", by, facts.CELLS)
@@ -60,20 +69,27 @@ def confusion(
     with value_checks.held():  # labels without a group were named already
         own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
     places = [[at for at, group in enumerate(own) if group == name] for name in names]
-    tables = [*(_table(scores, known, at, dim) for at in places), whole]
+    tables = [*(_table(scores, known, at, dim, along) for at in places), whole]
     found = slices.joined(tables, pd.Index([*names, catalogue.ALL], name=by, dtype=object))
     return found.transpose("metric", by, *LABELS, ...).assign_attrs({**whole.attrs, "by": by})
 
 
-def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str) -> xr.Dataset:
+def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str, along: str | None) -> xr.Dataset:
     score = scores.score.isel(metric=scores.rows)
     counts = _counts(score.isel({dim: at}), scores.gold.isel({dim: at} if dim in scores.gold.dims else {}), known)
+    if along is not None:
+        counts = counts.sum(along)
     of_row = counts.sum(LABELS[1])
     found = xr.Dataset({"n_outputs": counts, "share": counts / of_row.where(of_row > 0)})
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     texts = scale_checks.as_texts(known, scores.labels)
     found = found.assign_coords({**coords, **{name: (name, np.array(texts, dtype=object)) for name in LABELS}})
-    return results.result(found.transpose("metric", *LABELS, ...), scores, analysis="confusion")
+    return results.result(
+        found.transpose("metric", *LABELS, ...),
+        scores,
+        analysis="confusion",
+        **({} if along is None else {"along": along}),
+    )
 
 
 def _counts(x: xr.DataArray, z: xr.DataArray, known: FloatArray) -> xr.DataArray:

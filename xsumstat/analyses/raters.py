@@ -26,6 +26,7 @@ from xsumstat.kernels.means import TIE
 from xsumstat.resampling.jobs import Job, R
 from xsumstat.resampling.plans import DrawPlan
 
+TIES = ("missing", "lowest")
 MEASUREMENTS = ("nominal", "ordinal", "interval")
 _TYPES = {"alpha": float, "ci_low": float, "ci_high": float, "standard_error": float, "n_undefined": int}
 
@@ -268,20 +269,29 @@ def _without_noisiest(values: FloatArray) -> FloatArray:
 
 
 @validate.public
-def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, along: str = "rater") -> xr.Dataset:
+def majority_vote(
+    ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, along: str = "rater", ties: str = "missing"
+) -> xr.Dataset:
     """Replace the raters' ratings by the most frequent one.
 
     Parameters
     ----------
     {ds.ratings rating along.raters}
+    ties : {"missing", "lowest"}, default "missing"
+        What an output gets if several values are equally frequent: NaN, or the lowest of them.
 
     {dataset}
         `ds`, in which the ratings have no dim `along`, in their variable or as "rating"; NaN where nobody rated.
 
+    Warns
+    -----
+    LeftOutWarning
+        How many outputs have no majority, with ``ties="missing"``.
+
     Notes
     -----
-    Of equally frequent values the lowest is taken: "not present", where 1 is "present". Source: Bhandari et al. (2020),
-    §3.3.
+    "lowest" moves the votes down, so a metric seems to score too high. Bhandari et al. (2020), §3.3, use it: a tie
+    between 0 and 1 counts as "not present".
 
     Examples
     --------
@@ -294,8 +304,9 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
            [0., 1., 1.]])
     """
     ratings, name = ratings_of(ds, rating, along)
+    validate.choice("ties", ties, TIES)
     voted = xr.apply_ufunc(
-        lambda values: _majority(values, unique=False),
+        lambda values: _majority(values, unique=ties == "missing"),
         ratings,
         input_core_dims=[["system", "input", along]],
         output_core_dims=[["system", "input"]],
@@ -303,8 +314,21 @@ def majority_vote(ds: xr.Dataset, rating: str | xr.DataArray | None = None, *, a
         output_dtypes=[float],
         keep_attrs=True,
     )
+    if ties == "missing":
+        _warn_tied(ratings.notnull().any(along), voted.notnull())
     others = [dim for dim in ratings.dims if dim != along]
     return _replaced(ds, name, voted.transpose(*others), along)
+
+
+def _warn_tied(rated: xr.DataArray, decided: xr.DataArray) -> None:
+    n_rated = int(rated.sum())
+    tied = n_rated - int(decided.sum())
+    if tied:
+        validate.warn(
+            f"left out {tied:,} of {n_rated:,} outputs whose most frequent ratings are tied; ties='lowest' takes the "
+            "lowest of them",
+            "scores_left_out",
+        )
 
 
 def _replaced(ds: xr.Dataset, name: str, ratings: xr.DataArray, along: str) -> xr.Dataset:

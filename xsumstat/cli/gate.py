@@ -14,7 +14,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import value_checks, wording
 from xsumstat.narrative import findings_drift
-from xsumstat.report import judge_report, report_data
+from xsumstat.report import judge_subject, report_data
 
 # Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
@@ -75,7 +75,7 @@ def check(
     coefficient: Any = None,
 ) -> Verdict:
     """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
-    asked = judge_report.subject(ds, gold, metric)
+    asked = judge_subject.subject(ds, gold, metric)
     try:
         with value_checks.held():
             if required.of == "drift":
@@ -94,12 +94,12 @@ def check(
     return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line.rstrip('.') for _, line in each)}")
 
 
-def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
+def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
-    plain = judge_report.OnScale(asked.ds, asked.people.gold, asked.judges)
-    on = plain if record.scale is None else judge_report.on_scale(asked, record, rng=0)
+    plain = judge_subject.OnScale(asked.ds, asked.people.gold, asked.judges)
+    on = plain if record.scale is None else judge_subject.on_scale(asked, record, rng=0)
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
     people, how_told = wording.human_scores(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
     each = []
@@ -111,7 +111,7 @@ def _agrees(asked: judge_report.Subject, required: Requirement, level: str, **ho
     return each
 
 
-def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, str]]:
+def _may_replace(asked: judge_subject.Subject, alpha: float) -> list[tuple[int, str]]:
     if asked.people.rating is None:
         raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
@@ -124,7 +124,7 @@ def _may_replace(asked: judge_report.Subject, alpha: float) -> list[tuple[int, s
     return each
 
 
-def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
+def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
     """Slopes within a bound, or without one not significant (Holm), for each judge."""
     if not asked.given:
         raise ValueError("bias needs a covariate such as length or position; the scores have none")
@@ -155,7 +155,7 @@ def _unbiased(asked: judge_report.Subject, bound: float | None, alpha: float) ->
 
 
 def _drifts(
-    asked: judge_report.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
+    asked: judge_subject.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
 ) -> list[tuple[int, str]]:
     """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
     if anchor is None or required.bound is None:

@@ -57,6 +57,13 @@ def classes_of(scores: Scores) -> FloatArray:
     return np.unique([*known, *beyond])
 
 
+def with_other_classes(score: xr.DataArray, gold: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
+    """Which metrics (metric) have values that are no class of the gold, which `classes_of` refuses."""
+    known = _classes(values_of(gold), "the gold", COEFFICIENTS["accuracy"], labels)
+    found = _unknown([score], _allowed(known, labels))
+    return xr.DataArray(~np.isnan(found.values), {"metric": score["metric"]}, ("metric",))
+
+
 def as_texts(known: FloatArray, labels: Sequence[str]) -> list[Any]:
     """Classes as their texts, or as (whole) numbers."""
     if len(labels) == len(known):

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core.types import FloatArray
+from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import drawn, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 
@@ -70,14 +70,34 @@ def confusion(result: xr.Dataset) -> list[str]:
         if not total:
             continue
         same = int(np.trace(table))
+        if "along" in result.attrs:
+            said.append(_of_single_ratings(name(label), table, names))
+            continue
         text = f"{name(label)} and {gold(result)} have the same label for {same:,} of {total:,} outputs"
-        errors = np.where(np.eye(len(names), dtype=bool), 0, table)
-        if errors.any():
-            row, column = np.unravel_index(int(errors.argmax()), errors.shape)
-            text += f"; the most frequent error is {names[column]!r} instead of {names[row]!r}"
-            text += f" ({int(errors[row, column]):,} of {int(table[row].sum()):,})"
-        said.append(f"{text}.")
+        said.append(f"{text}{_largest_error(table, names, 'error', 'instead of')}.")
     return said or ["No output has both labels."]
+
+
+def _of_single_ratings(judge: str, table: IntArray, names: list[str]) -> str:
+    """How often a judge gives a single rater's grade, a higher or a lower one."""
+    total, same = int(table.sum()), int(np.trace(table))
+    higher, lower = (int(half.sum()) for half in (np.triu(table, 1), np.tril(table, -1)))
+    shares = [f"{100 * count / total:.0f} %" for count in (same, higher, lower)]
+    text = (
+        f"{judge} gives the grade of a single rater for {same:,} of {total:,} ratings ({shares[0]}), a higher one for "
+        f"{shares[1]} and a lower one for {shares[2]}"
+    )
+    return f"{text}{_largest_error(table, names, 'difference', 'where a rater gives')}."
+
+
+def _largest_error(table: IntArray, names: list[str], what: str, versus: str) -> str:
+    """The most frequent two different labels: "; the most frequent error is 'b' instead of 'a' (4 of 9)"."""
+    errors = np.where(np.eye(len(names), dtype=bool), 0, table)
+    if not errors.any():
+        return ""
+    row, column = np.unravel_index(int(errors.argmax()), errors.shape)
+    count = f"{int(errors[row, column]):,} of {int(table[row].sum()):,}"
+    return f"; the most frequent {what} is {names[column]!r} {versus} {names[row]!r} ({count})"
 
 
 def best_metric(result: xr.Dataset) -> Hashable | None:

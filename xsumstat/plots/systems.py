@@ -217,10 +217,11 @@ def _labels(result: xr.Dataset, metric: Any, order: Any, figsize: Any, title: st
         axis.set_xticks(range(len(names)), names, fontsize=8, **PLAIN)
         axis.set_yticks(range(len(names)), texts(result["human_label"]), fontsize=8, **PLAIN)
     for axis in axes[::across]:
-        axis.set_ylabel(f"label by {clipped(str(result.attrs.get('gold', 'gold')))}", fontsize=9, **PLAIN)
+        whose = "a single rater" if "along" in result.attrs else clipped(str(result.attrs.get("gold", "gold")))
+        axis.set_ylabel(f"label by {whose}", fontsize=9, **PLAIN)
     for axis in axes[-across:]:
         axis.set_xlabel("label by the metric", fontsize=9, **PLAIN)
-    meaning = "numbers of outputs; colour: share of the row"
+    meaning = f"numbers of {'ratings' if 'along' in result.attrs else 'outputs'}; colour: share of the row"
     return finished(axes, ax, title=title, notes=[meaning, wording.how(result), left_out])
 
 

@@ -176,8 +176,7 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
         parts += [_heading(top, section.question), f'<div class="verdict">{said}</div>\n']
         parts += [_table(title, table, labelled=True) for title, table in section.tables]
         parts += [f"{pictures.figure(*picture)}\n" for picture in section.pictures]
-    if answers.notes:
-        parts += [_heading(top, "Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    parts += _warnings(answers, top)
     return "".join([*parts, *_ending(answers, top)])
 
 
@@ -189,8 +188,7 @@ def of_tasks(answers: TaskAnswers, top: int) -> str:
         f'<p class="about">{_text(answers.about())}</p>\n',
         f'<div class="verdict">{said}</div>\n',
     ]
-    if answers.notes:
-        parts += [_heading(top, "Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    parts += _warnings(answers, top)
     about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
     parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
     parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
@@ -201,7 +199,12 @@ def _heading(top: int, text: str) -> str:
     return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
 
 
-def _ending(answers: Answers | JudgeAnswers | TaskAnswers, top: int) -> list[str]:
+def _warnings(answers: _Shown, top: int) -> list[str]:
+    listed = [f"<li>{_text(note)}</li>" for note in answers.notes]
+    return [_heading(top, "Warnings"), "<ul>", *listed, "</ul>\n"] if listed else []
+
+
+def _ending(answers: _Shown, top: int) -> list[str]:
     rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
     paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
     code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"
@@ -221,8 +224,7 @@ def _body(answers: Answers, top: int) -> str:
         *(f"<p>{_text(text)}</p>" for text in answers.verdict()),
         "</div>\n",
     ]
-    if answers.notes:
-        parts += [heading("Warnings"), "<ul>", *(f"<li>{_text(note)}</li>" for note in answers.notes), "</ul>\n"]
+    parts += _warnings(answers, top)
     about = answers.measured()
     tables = (_table(f"{about}, {title}" if title else about, table) for title, table in answers.tables())
     parts += [heading("Metrics, best first"), *tables]

@@ -1,0 +1,127 @@
+"""The questions of a judge report, each with the calls that answer it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.dataset import scale_checks
+from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
+
+# Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
+_MOST_GROUPS, _FEWEST_INPUTS = 8, 10
+# So many different ratings at most are grades.
+_MOST_GRADES = 10
+# Differences of two systems that are planned for, in standard deviations of the human scores.
+_DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+# Questions that say by themselves why they have no answer.
+ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes."""
+
+    name: str
+    settings: dict[str, Any]
+    of: Callable[[], OnScale] | None = None
+    picture: str = ""
+    says: bool = True
+    table: bool = True
+    of_package: bool = False
+
+
+def groups(ds: xr.Dataset) -> list[str]:
+    """Coordinates of inputs with a few large groups."""
+    words = [name for name, coord in ds.coords.items() if coord.dims == ("input",) and coord.dtype.kind in "OUT"]
+    counts = {name: pd.Series(ds[name].values).value_counts() for name in words if name not in ds.indexes}
+    return [
+        str(name) for name, each in counts.items() if 2 <= len(each) <= _MOST_GROUPS and each.min() >= _FEWEST_INPUTS
+    ]
+
+
+def about_judges(
+    about: Subject,
+    groups: list[str],
+    measure: dict[str, Any],
+    limits: dict[str, Any],
+    adjust: str,
+    alpha: float,
+    rng: int,
+) -> dict[str, list[Ask]]:
+    people, given = about.people, about.given
+    rated: dict[str, Any] = {"rating": people.rating}
+    of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
+    several = people.n_raters > 1
+    agree = [Ask("agreement", {**rated, **limits, "rng": rng})]
+    ceiling = [
+        Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, picture="forest")
+    ]
+    alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
+    found = {
+        ANNOTATORS: agree if several else [],
+        "Does the judge agree with the raters as well as a single rater does?": ceiling if several else alone,
+    }
+    if len(about.judges) > 1:
+        how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
+        found["Which judge agrees better with human scores?"] = [
+            Ask("compare_metrics", how, table=len(about.judges) > 2)
+        ]
+    classes = scale_checks.values_of(people.each)
+    if 2 <= len(classes) <= _MOST_GRADES:
+        found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
+    err = []
+    if given:
+        how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
+        err.append(Ask("bias", how))
+    for name in groups:
+        how = {**of_judges, "by": name, **measure}
+        err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
+    found[BIAS] = err
+    if several:
+        how = {**rated, "metric": about.judges, "alpha": alpha}
+        found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
+    return found
+
+
+def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
+    """Agreement beyond chance, of classes with the majority and of grades with the mean as in gates; equal grades.
+
+    Grades are compared with those of single raters: a rater more of the same kind gives higher and lower grades than
+    another equally often, which does not hold against a majority.
+    """
+    name = "kappa" if two else "weighted_kappa"
+    on = functools.partial(on_scale, about, COEFFICIENTS[name], rng)
+    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on)
+    single = {"along": "rater"} if about.people.n_raters > 1 else {}
+    return [
+        agree,
+        Ask("confusion", single, of=functools.partial(on_grades, about, rng), picture="confusion", table=False),
+    ]
+
+
+def about_systems(
+    ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
+) -> dict[str, list[Ask]]:
+    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
+    asks = [means]
+    if ds.sizes["system"] > 1:
+        how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
+        asks.append(Ask("compare_systems", how))
+    sd = float(people.values.std(ddof=1))
+    wanted = [float(f"{part * sd:.2g}") for part in _DIFFERENCES]
+    of_whom = {"gold": people.gold}
+    if people.n_raters > 1:
+        of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
+    what = {"difference": wanted} if ds.sizes["system"] > 1 else {"estimand": "mean", "target": 2 * wanted[0]}
+    plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
+    return {
+        "Which system is best?": asks,
+        "How many ratings does the next study need?": [plan] if sd > 0 else [],
+    }

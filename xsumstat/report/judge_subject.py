@@ -1,0 +1,162 @@
+"""What a judge report is about: human scores, judges, covariates, and judges on the human scale."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import raters as analyses_of_raters
+from xsumstat.coefficients.record import Coefficient
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
+from xsumstat.dataset import calibrated, facts, leakage, scale_checks, wording
+from xsumstat.dataset import scores as schema
+from xsumstat.report import report_data
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    ds: xr.Dataset
+    people: People
+    judges: list[Hashable]
+    given: list[str]
+
+
+def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
+    ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
+    people = _people(ds, gold)
+    given = _covariates(ds)
+    judges = _judges(ds, metric, people.own, given)
+    if not judges:
+        known = validate.listing(ds.indexes["metric"])
+        raise ValueError(
+            f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
+            "metric=...; if judges are among the raters of ratings, make them metrics (to_scores: metric=, ratings=)"
+        )
+    return Subject(ds, people, judges, given)
+
+
+@dataclass(frozen=True)
+class People:
+    """Human scores: ratings (`each`; else the human scores), their mean (`values`), and their names in code."""
+
+    rating: Any
+    gold: Any
+    own: list[Hashable]
+    n_raters: int
+    values: xr.DataArray
+    each: xr.DataArray
+
+    @property
+    def noisy(self) -> Any:
+        """Ratings where outputs have several, so their noise is measurable; else the human scores."""
+        return self.rating if self.n_raters > 1 else self.gold
+
+
+def _people(ds: xr.Dataset, gold: Any) -> People:
+    score = schema.checked_scores(ds)
+    ratings = leakage.ratings_in(ds)
+    if isinstance(gold, str) and gold in ratings:
+        rating: Any = gold
+        gold = ds.attrs.get("gold") if gold == "rating" and "gold" in ds.attrs else None
+    else:
+        rating = next(iter(ratings)) if len(ratings) == 1 else None
+    if gold is None and "gold" not in ds.attrs and rating is not None:
+        gold = ratings[rating].mean("rater").rename("human")
+    values, _, own = schema.find_gold(ds, score, gold)
+    if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
+        rating, values = gold, gold.mean("rater")
+        gold = values.rename("human")
+    each = None if rating is None else ratings[rating] if isinstance(rating, str) else rating
+    n_raters = 0 if each is None else each.sizes["rater"]
+    return People(rating, gold, own, n_raters, values, (values if each is None else each).astype(float))
+
+
+def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
+    """Judges for a coefficient of agreement; those on another scale are calibrated. Classes are those of the vote."""
+    ds, people = about.ds, about.people
+    gold, values = people.gold, people.values
+    code: tuple[str, ...] = ()
+    if coefficient.scale != "values" and people.n_raters > 1:
+        name = people.rating if isinstance(people.rating, str) else "rating"
+        gold = values = analyses_of_raters.majority_vote(ds, people.rating)[name].rename(wording.MAJORITY)
+        call = code_of("majority_vote", {"rating": people.rating}, people)
+        code = (f"vote = {call}[{name!r}].rename({wording.MAJORITY!r})",)
+    if coefficient.scale == "values":
+        score = schema.checked_scores(ds).sel(metric=about.judges)
+        return _calibrated(about, gold, scales.elsewhere(score, values), code, rng=rng)
+    return _calibrated(about, gold, _of_other_classes(about, values), code, grades=True, rng=rng)
+
+
+def on_grades(about: Subject, rng: int) -> OnScale:
+    """Judges with the grades of single raters; those with other values get the distribution of these grades."""
+    people = about.people
+    if people.n_raters < 2:
+        return on_scale(about, COEFFICIENTS["accuracy"], rng)
+    other = _of_other_classes(about, people.each)
+    return _calibrated(about, people.rating, other, (), method="quantile", grades=True, rng=rng)
+
+
+def _of_other_classes(about: Subject, gold: xr.DataArray) -> xr.DataArray:
+    score = schema.oriented(schema.checked_scores(about.ds).sel(metric=about.judges), ("metric",))
+    return scale_checks.with_other_classes(score, gold, schema.texts_of(about.ds))
+
+
+def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str, ...], **how: Any) -> OnScale:
+    """All judges, of whom those in `which` (metric) are calibrated."""
+    off = [label for label, is_off in zip(about.judges, which.values.tolist(), strict=True) if is_off]
+    if not off:
+        return OnScale(about.ds, gold, about.judges, code)
+    given = {"gold": gold, "metric": off, **how}
+    line = f"calibrated = {code_of('calibrate', given, about.people)}"
+    names = [calibrated.called(label) if label in off else label for label in about.judges]
+    return OnScale(calibration.calibrate(about.ds, **given), gold, names, (*code, line))
+
+
+def code_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
+    """A call as Python; arrays by what the code calls them."""
+    arrays = {id(people.gold): "gold", id(people.rating): "rating"}
+    given = {key: value for key, value in settings.items() if value is not None}
+    shown = {
+        key: arrays.get(id(value), "vote") if isinstance(value, xr.DataArray) else repr(value)
+        for key, value in given.items()
+    }
+    arguments = [f"{key}={value}" for key, value in shown.items()]
+    if of_package:
+        return report_data.call(f"xsumstat.{name}", [of, *arguments])
+    return report_data.call(f"{of}.meta.{name}", arguments)
+
+
+def _covariates(ds: xr.Dataset) -> list[str]:
+    """Covariates: declared ones, or names that lengths usually have."""
+    kind = ds.coords.get("kind")
+    told = [] if kind is None else ds.indexes["metric"][kind.values == leakage.COVARIATE].tolist()
+    names = [*ds.indexes["metric"], *(name for name, each in ds.variables.items() if each.dtype.kind in "fiu")]
+    return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
+
+
+def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:
+    if metric is not None:
+        labels = ds.indexes["metric"]
+        return [labels[at] for at in schema.choose(schema.checked_scores(ds), metric, "metric")]
+    return [label for label in leakage.judged(ds, list(own)) if label not in given]
+
+
+@dataclass(frozen=True, eq=False)
+class OnScale:
+    """Judges on the human scale: scores, human scores, names, and code."""
+
+    ds: xr.Dataset
+    gold: Any
+    judges: list[Hashable]
+    code: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return "calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds"
