@@ -399,14 +399,17 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = "" if helper is None else f", with the help of {name(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
-        return [wording.Sentence(f"{said}{helped}", _level(result)), *_beside_means(result)]
-    closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
+        return [wording.Sentence(f"{said}{helped}", _level(result))]
     return [
         f"{wording.of_whom(result)}{best[0]}",
         *best[1:],
         wording.Sentence(f"{said}{helped}", settled_by(result)),
-        *closing,
+        *filter(None, [drawn.sentence(result.attrs)]),
     ]
+
+
+def systems_closing(result: xr.Dataset) -> list[str]:
+    return [*_beside_means(result), *uncorrected(result)]
 
 
 def _beside_means(result: xr.Dataset) -> list[str]:

@@ -132,9 +132,11 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
 def about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
-    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
+    several = ds.sizes["system"] > 1
+    how = {"gold": people.gold, "metric": best, **limits}
+    means = Ask("system_means", how, picture="system_means", closing=not several)
     asks = [means]
-    if ds.sizes["system"] > 1:
+    if several:
         how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
         asks.append(Ask("compare_systems", how, closing=False))
     sd = float(people.values.std(ddof=1))
@@ -142,7 +144,7 @@ def about_systems(
     of_whom = {"gold": people.gold}
     if people.n_raters > 1:
         of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
-    what = {"difference": wanted} if ds.sizes["system"] > 1 else {"estimand": "mean", "target": 2 * wanted[0]}
+    what = {"difference": wanted} if several else {"estimand": "mean", "target": 2 * wanted[0]}
     plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
     return {
         "Which system is best?": asks,

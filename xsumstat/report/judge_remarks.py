@@ -95,10 +95,8 @@ def _saved(means: xr.Dataset) -> list[str]:
     saved = 1 - 1 / float(np.median((equal / n)[usable]))
     who = wording.name(means.attrs["helped_by"])
     if saved < _LITTLE:
-        return [
-            f"{who} saves {100 * max(saved, 0):.0f} % of the ratings: it adds little to the means of these systems."
-        ]
-    return [f"{who} saves {100 * saved:.0f} % of the ratings: without it so many more would be needed."]
+        return [f"So {who} adds little to these means: it saves {100 * max(saved, 0):.0f} % of the ratings."]
+    return [f"So {who} saves {100 * saved:.0f} % of the ratings."]
 
 
 def _differences(plan: xr.Dataset, people: People) -> list[str]:
