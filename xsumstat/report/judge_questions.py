@@ -54,6 +54,7 @@ def about_judges(
     adjust: str,
     alpha: float,
     rng: int,
+    margin: float | None = None,
 ) -> dict[str, list[Ask]]:
     people, given = about.people, about.given
     rated: dict[str, Any] = {"rating": people.rating}
@@ -73,6 +74,12 @@ def about_judges(
         found["Which judge agrees better with human scores?"] = [
             Ask("compare_metrics", how, table=len(about.judges) > 2)
         ]
+    if about.runs is not None:
+        every_run = OnScale(about.runs, people.gold, about.judges, called="runs")
+        how = {"level": measure["level"], **limits}
+        found["Do several runs of the judge agree?"] = [
+            Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
+        ]
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= _MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
@@ -85,7 +92,7 @@ def about_judges(
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
     found[BIAS] = err
     if several:
-        how = {**rated, "metric": about.judges, "alpha": alpha}
+        how = {**rated, "metric": about.judges, "alpha": alpha, **({} if margin is None else {"margin": margin})}
         found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
     return found
 
@@ -104,6 +111,15 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
         agree,
         Ask("confusion", single, of=functools.partial(on_grades, about, rng), picture="confusion", table=False),
     ]
+
+
+def about_versions(
+    about: Subject, anchor: xr.Dataset, margin: float, measure: dict[str, Any], alpha: float
+) -> dict[str, list[Ask]]:
+    how = {"anchor": anchor, "margin": margin, "alpha": alpha}
+    how |= {name: measure[name] for name in ("level", "coefficient")}
+    now = OnScale(about.ds, about.people.values, about.judges)
+    return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 
 
 def about_systems(
