@@ -5,6 +5,9 @@ from __future__ import annotations
 from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
+# Against this share of the raters or more a judge must win to replace one.
+WINNING = 0.5
+
 GROUP = "raters and judges"
 # What variables are in a comparison of two versions of a judge.
 OF_VERSIONS = {

@@ -11,6 +11,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.analyses import drift
+from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import value_checks, wording
@@ -22,8 +23,6 @@ MET, NOT_MET, UNKNOWN = 0, 1, 2
 _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
-# From so much on of the annotators a judge wins against, it may replace one.
-_WINNING = 0.5
 # Of one judge: status, name, and the reason.
 _OfJudge = tuple[int, Hashable, str]
 
@@ -135,7 +134,7 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
     each = []
     for label in asked.judges:
         rate = float(found["winning_rate"].sel(metric=label))
-        status = UNKNOWN if math.isnan(rate) else MET if rate >= _WINNING else NOT_MET
+        status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of annotators"
         each.append((status, label, f"{wording.name(label)} {told}"))
     return each

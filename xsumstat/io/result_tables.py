@@ -15,6 +15,7 @@ import xarray as xr
 from xsumstat import catalogue
 from xsumstat.analyses import adjust
 from xsumstat.analyses.task_averages import range_of
+from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import results, wording
@@ -260,7 +261,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
         body.append(("difference from raters", [Cell(text, True) for text in texts]))
         body.append((f"{_level(part)} interval", [Cell(text) for text in intervals]))
     if analysis == "alt_test":
-        may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
+        may = [_NOTHING if math.isnan(rate) else "yes" if rate >= WINNING else "no" for rate in values]
         body.append(("may replace a rater", [Cell(text) for text in may]))
     body += _numbers(part, catalogue.ANALYSES[analysis].beside, digits)
     if analysis == "rank_tasks":

@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import scale_checks
+from xsumstat.dataset import scores as schema
 from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -19,14 +20,21 @@ _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
 # So many different ratings at most are grades.
 _MOST_GRADES = 10
 # Differences of two systems that are planned for, in standard deviations of the human scores.
-_DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+# Margins of the alternative annotator test that its authors advise for experts (the default) and for crowd workers, and
+# what the result of the latter is called.
+EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
+USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
 # Questions that say by themselves why they have no answer.
 ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes."""
+    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes.
+
+    The result has the name of the call unless `called` otherwise. `closing` sentences point to further analyses.
+    """
 
     name: str
     settings: dict[str, Any]
@@ -35,6 +43,8 @@ class Ask:
     says: bool = True
     table: bool = True
     of_package: bool = False
+    closing: bool = True
+    called: str = ""
 
 
 def groups(ds: xr.Dataset) -> list[str]:
@@ -91,10 +101,28 @@ def about_judges(
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
     found[BIAS] = err
+    lacking = _lacking(about)
+    if lacking:
+        how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": rng}
+        found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
-        how = {**rated, "metric": about.judges, "alpha": alpha, **({} if margin is None else {"margin": margin})}
-        found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
+        how = {**rated, "metric": about.judges, "alpha": alpha}
+        if margin is None:
+            crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
+            asks = [Ask("alt_test", how), crowd]
+        else:
+            asks = [Ask("alt_test", {**how, "margin": margin})]
+        found["May the judge replace an annotator?"] = asks
     return found
+
+
+def _lacking(about: Subject) -> list[Hashable]:
+    """Judges without a score for some output that a rater or another metric scored."""
+    there = schema.checked_scores(about.ds).notnull()
+    scored = there.any("metric") | about.people.values.notnull()
+    lost = scored & ~there
+    lost = lost.any([dim for dim in lost.dims if dim != "metric"])
+    return [label for label in about.judges if bool(lost.sel(metric=label))]
 
 
 def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
@@ -105,7 +133,7 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
     """
     name = "kappa" if two else "weighted_kappa"
     on = functools.partial(on_scale, about, COEFFICIENTS[name], rng)
-    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on)
+    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on, closing=False)
     single = {"along": "rater"} if about.people.n_raters > 1 else {}
     return [
         agree,
@@ -125,17 +153,19 @@ def about_versions(
 def about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
-    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
+    several = ds.sizes["system"] > 1
+    how = {"gold": people.gold, "metric": best, **limits}
+    means = Ask("system_means", how, picture="system_means", closing=not several)
     asks = [means]
-    if ds.sizes["system"] > 1:
+    if several:
         how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
-        asks.append(Ask("compare_systems", how))
+        asks.append(Ask("compare_systems", how, closing=False))
     sd = float(people.values.std(ddof=1))
-    wanted = [float(f"{part * sd:.2g}") for part in _DIFFERENCES]
+    wanted = [float(f"{part * sd:.2g}") for part in DIFFERENCES]
     of_whom = {"gold": people.gold}
     if people.n_raters > 1:
         of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
-    what = {"difference": wanted} if ds.sizes["system"] > 1 else {"estimand": "mean", "target": 2 * wanted[0]}
+    what = {"difference": wanted} if several else {"estimand": "mean", "target": 2 * wanted[0]}
     plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
     return {
         "Which system is best?": asks,

@@ -19,7 +19,7 @@ from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
 from xsumstat.narrative import conclusions, methods
-from xsumstat.report import judge_questions, judge_remarks, judge_runs, report_data, report_page
+from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_summary, report_data, report_page
 from xsumstat.report.judge_questions import Ask
 from xsumstat.report.judge_subject import OnScale, People, Subject, code_of, subject
 from xsumstat.report.report_pictures import shortened
@@ -47,6 +47,8 @@ class JudgeReport(report_page.Page):
         Questions with answers.
     results : dict of str to Dataset
         Results of the analyses by name.
+    summary : tuple of str
+        The short answer: a line for each judge, weak points and scope.
     notes : tuple of str
         Warnings.
     data : tuple of (str, str)
@@ -58,6 +60,7 @@ class JudgeReport(report_page.Page):
     name: str
     sections: tuple[Section, ...]
     results: dict[str, xr.Dataset]
+    summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
     code: str = ""
@@ -66,13 +69,18 @@ class JudgeReport(report_page.Page):
         """One sentence on what made the page."""
         return f"xsumstat {extras.package_version()}. Each answer states which systems and inputs it covers."
 
+    def conclusion(self) -> str:
+        """The short answer, a line for each judge, and one each for weak points and scope."""
+        return "\n".join(self.summary)
+
     def paper(self) -> list[str]:
         """The methods, in sentences for a paper."""
         return list(dict.fromkeys(filter(None, map(methods.methods, self.results.values()))))
 
     def text(self, width: int = 100) -> str:
         """The page as plain text, about `width` characters wide."""
-        parts = [f"Can the judge be trusted? {wording.printable(self.name)}"]
+        short = [textwrap.fill(wording.printable(each), width) for each in self.summary]
+        parts = ["\n".join([f"Can the judge be trusted? {wording.printable(self.name)}", *short])]
         for section in self.sections:
             said = [textwrap.fill(wording.printable(each), width) for each in section.said]
             tables = ["\n".join([title, *_lines(table)]) for title, table in section.tables]
@@ -137,8 +145,9 @@ def make_report(
     for note in notes:
         validate.warn(note)
     rows = _data(about)
+    short = judge_summary.summary(about, shown, alpha)
     of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run")', ""]
-    return JudgeReport(name, tuple(sections), shown, notes, rows, _code(people, [*of_runs, *code], source))
+    return JudgeReport(name, tuple(sections), shown, short, notes, rows, _code(people, [*of_runs, *code], source))
 
 
 def _answered(
@@ -159,7 +168,7 @@ def _answered(
         caveats += held.caveats
         key = _key(ask, shown)
         shown[key] = result
-        said += conclusions.sentences(result) if ask.says else []
+        said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, people)
         code += [line for line in on.code if line not in code]
         code.append(f"{key.replace(' ', '_')} = {code_of(ask.name, settings, people, on.name, ask.of_package)}")
@@ -269,6 +278,8 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
 
 
 def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
+    if ask.called:
+        return ask.called
     beside = ask.settings.get("by", ask.settings.get("coefficient"))
     return f"{ask.name} {beside}" if beside is not None and (ask.of or ask.name in shown) else ask.name
 

@@ -131,6 +131,8 @@ class Answers(_Shown, Protocol):
 class JudgeAnswers(_Shown, Protocol):
     @property
     def sections(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
+    def summary(self) -> Sequence[str]: ...  # noqa: D102
 
 
 class TaskAnswers(_Shown, Protocol):
@@ -170,6 +172,7 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
+        f'<div class="verdict">{"".join(f"<p>{_text(line)}</p>" for line in answers.summary)}</div>\n',
     ]
     for section in answers.sections:
         said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
