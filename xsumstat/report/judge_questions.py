@@ -24,6 +24,7 @@ DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # Margins of the alternative annotator test that its authors advise for experts (the default) and for crowd workers, and
 # what the result of the latter is called.
 EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
+USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
 # Questions that say by themselves why they have no answer.
 ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
 
@@ -63,6 +64,7 @@ def about_judges(
     adjust: str,
     alpha: float,
     rng: int,
+    margin: float | None = None,
 ) -> dict[str, list[Ask]]:
     people, given = about.people, about.given
     rated: dict[str, Any] = {"rating": people.rating}
@@ -82,6 +84,12 @@ def about_judges(
         found["Which judge agrees better with human scores?"] = [
             Ask("compare_metrics", how, table=len(about.judges) > 2)
         ]
+    if about.runs is not None:
+        every_run = OnScale(about.runs, people.gold, about.judges, called="runs")
+        how = {"level": measure["level"], **limits}
+        found["Do several runs of the judge agree?"] = [
+            Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
+        ]
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= _MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
@@ -99,8 +107,12 @@ def about_judges(
         found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
         how = {**rated, "metric": about.judges, "alpha": alpha}
-        crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
-        found["May the judge replace an annotator?"] = [Ask("alt_test", how), crowd]
+        if margin is None:
+            crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
+            asks = [Ask("alt_test", how), crowd]
+        else:
+            asks = [Ask("alt_test", {**how, "margin": margin})]
+        found["May the judge replace an annotator?"] = asks
     return found
 
 
@@ -127,6 +139,15 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
         agree,
         Ask("confusion", single, of=functools.partial(on_grades, about, rng), picture="confusion", table=False),
     ]
+
+
+def about_versions(
+    about: Subject, anchor: xr.Dataset, margin: float, measure: dict[str, Any], alpha: float
+) -> dict[str, list[Ask]]:
+    how = {"anchor": anchor, "margin": margin, "alpha": alpha}
+    how |= {name: measure[name] for name in ("level", "coefficient")}
+    now = OnScale(about.ds, about.people.values, about.judges)
+    return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 
 
 def about_systems(

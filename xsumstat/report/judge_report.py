@@ -19,7 +19,7 @@ from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
 from xsumstat.narrative import conclusions, methods
-from xsumstat.report import judge_questions, judge_remarks, judge_summary, report_data, report_page
+from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_summary, report_data, report_page
 from xsumstat.report.judge_questions import Ask
 from xsumstat.report.judge_subject import OnScale, People, Subject, code_of, subject
 from xsumstat.report.report_pictures import shortened
@@ -125,11 +125,16 @@ def make_report(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
+    margin: float | None = None,
+    anchor: xr.Dataset | None = None,
+    drift: float = 0.05,
     rng: int = 0,
     source: str = "",
 ) -> JudgeReport:
+    if margin is not None:
+        margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)
-    ds, people, judges, given = about.ds, about.people, about.judges, about.given
+    ds, people, judges = about.ds, about.people, about.judges
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     shown: dict[str, xr.Dataset] = {}
@@ -145,17 +150,19 @@ def make_report(
             code.extend(lines)
             caveats.extend(said)
 
-    answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng))
+    answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng, margin))
     answer(judge_questions.about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
+    if anchor is not None:
+        answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))
     # Groups and calibrated scores lack no cells but those that the whole lacks.
     notes = tuple(dict.fromkeys(value_checks.first_of_its_cause(caveats, ("cells_left_out",))))
     for note in notes:
         validate.warn(note)
-    rows = _data(ds, people, judges, given)
+    rows = _data(about)
     short = judge_summary.summary(about, shown, alpha)
-    return JudgeReport(
-        name, tuple(sections), shown, short, notes, rows, _code(people, code, source), _for_a_paper(about, rng)
-    )
+    of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run")', ""]
+    python = _code(people, [*of_runs, *code], source)
+    return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng))
 
 
 def _answered(
@@ -248,7 +255,7 @@ def _title(result: xr.Dataset) -> str:
 def _picture(
     result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
 ) -> tuple[Callable[[], Any], str, str]:
-    module = {"confusion": "systems"}.get(name, name)
+    module = {"confusion": "systems", "repeatability": "runs"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
     return functools.partial(draw, shortened(result)), question, wording.printable(f"{question} {numbers}")
@@ -264,9 +271,13 @@ def _lines(table: pd.DataFrame) -> list[str]:
     return [padded[0], "  ".join("-" * width for width in widths), *padded[1:]]
 
 
-def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[str]) -> tuple[tuple[str, str], ...]:
+def _data(about: Subject) -> tuple[tuple[str, str], ...]:
+    ds, people, judges, given = about.ds, about.people, about.judges, about.given
     rows = [("systems", _sized(ds, "system")), ("prompts", _sized(ds, "input"))]
     rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
+    if about.runs is not None:
+        n = judge_runs.n_runs(about.runs)
+        rows.append(("runs of the judges", f"{n}; other answers use the {judge_runs.told(n)}"))
     if people.n_raters:
         ratings = people.each
         names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)

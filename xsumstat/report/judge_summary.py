@@ -14,7 +14,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import scope, wording
 from xsumstat.narrative import findings_tests
-from xsumstat.report.judge_questions import CROWD_TEST
+from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_remarks import equal_pairs
 from xsumstat.report.judge_subject import Subject
 
@@ -136,16 +136,15 @@ def _told(found: dict[str, list[str]]) -> str:
 
 
 def _replaces(label: Hashable, shown: Results) -> str:
-    """The verdicts of the alt-test with the usual margins for experts and for crowd workers."""
-    tests = {
-        whose: shown[key] for whose, key in (("experts", "alt_test"), ("crowd workers", CROWD_TEST)) if key in shown
-    }
+    """The verdicts of the alt-test with the margin that was named, or those for experts and for crowd workers."""
+    tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
     verdicts: dict[bool, list[str]] = {True: [], False: []}
-    for whose, test in tests.items():
+    for test in tests:
         rate = test["winning_rate"].sel(metric=label)
         if rate.ndim == 0 and bool(rate.notnull()):
-            margin = wording.setting(float(test.attrs["margin"]))
-            verdicts[float(rate) >= WINNING].append(f"{margin} (usual for {whose})")
+            margin = float(test.attrs["margin"])
+            usual = f" (usual for {USUAL_MARGINS[margin]})" if margin in USUAL_MARGINS else ""
+            verdicts[float(rate) >= WINNING].append(f"{wording.setting(margin)}{usual}")
     said = [
         f"{what} a rater with the margin {wording.listed(margins)}"
         for what, margins in (("may replace", verdicts[True]), ("may not replace", verdicts[False]))

@@ -242,6 +242,7 @@ def report(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
+    margin: float | None = None,
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
 ) -> Report | JudgeReport:
@@ -253,7 +254,7 @@ def report(
     kind : {"metrics", "judge"}, default "metrics"
         "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
         whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
-        `ds`.
+        `ds`. With a dim "run" it asks how well runs agree, and the other answers use their mean.
     {metric}
     name : str, default "scores"
         Name of the scores in the heading.
@@ -273,6 +274,8 @@ def report(
         Correction of the p-values over all pairs of metrics.
     alpha : float, default 0.05
         Significance level, between 0 and 1.
+    margin : float, optional
+        Judge: margin of `alt_test`, by default 0.2, for experts; 0.1 is for crowd workers.
     rng : None, int, SeedSequence or Generator, default 0
         Source of the draws; one seed gives the same numbers.
     {progress}
@@ -304,7 +307,9 @@ def report(
             "adjust": adjust,
         }
         seed = draws.seed_of(rng)
-        return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, rng=seed)
+        return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, margin=margin, rng=seed)
+    if margin is not None:
+        raise ValueError(f"margin is that of alt_test, which only kind='judge' asks; got margin={margin!r}")
     if metric is None:
         score = schema.checked_scores(ds)
         own = schema.find_gold(ds, score, gold)[2]
