@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import time
@@ -448,12 +449,14 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
         roles.refuse_ambiguous(found, field)
+    if args.gold == roles.MEAN and args.gold not in sample.columns and (found.raters or found.rated):
+        args.gold = None  # the mean of the raters, which is the default
     columns = [name for name in sample.columns if name not in (found.system, found.input, args.run, *args.dim)]
     if args.gold_file is None and args.raters is None and not found.tidy:
         if args.gold is not None:
             validate.known("gold", args.gold, columns, "columns")
         elif not (found.raters or found.rated or found.gold):
-            raise _no_gold("columns", columns)
+            raise _no_gold("columns", columns, _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
@@ -488,11 +491,24 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
     return said
 
 
-def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
-    named = validate.listing(labels, 30)
+def _no_gold(what: str, labels: Iterable[Hashable], example: str = "") -> ValueError:
     return ValueError(
-        "--gold must name the human scores, --raters the columns of single raters, or --gold-file a table of them; "
-        f"{what}: {named}"
+        "no human scores found; name them: --gold COLUMN, --raters COLUMN COLUMN ... for single raters, or --gold-file "
+        f"FILE; {what}: {validate.listing(labels, 30)}{example}"
+    )
+
+
+def _example(found: roles.Roles, args: argparse.Namespace) -> str:
+    """A command for a table whose names tell judges, but not which other columns people filled in."""
+    judges = found.judges or found.metrics[-1:]
+    people = [name for name in found.metrics if name not in (*judges, *found.covariates)]
+    if not people:
+        return ""
+    option = "--raters" if len(people) > 1 else "--gold"
+    names = shlex.join(["SCORES", option, *people, "--metric", *judges, *["--judge"] * args.judge])
+    return (
+        f". For human scores in {validate.listing(people)} and judges or metrics in {validate.listing(judges)}: "
+        f"{options.called()} {names.replace('SCORES', shlex.quote(args.scores), 1)}"
     )
 
 

@@ -79,6 +79,7 @@ _WORDING: tuple[tuple[str, str], ...] = (
     (r"gold=\.\.\. says", "--gold NAME says"),
     (r"^ratings=\[.*\] names columns", "--raters names columns"),
     (r"^ratings must", "--raters must"),
+    (r"pass labels=\[\.\.\.\]", "add --labels ..."),
     (r"pass aggregate='mean'", "add --aggregate mean"),
     (r"or name the column that distinguishes them in dims", "or --dim COLUMN with the column that distinguishes them"),
     (r"aggregate must be a rule of pandas', as 'mean' or 'median'", "--aggregate must be a rule as mean or median"),
