@@ -154,6 +154,14 @@ def test_weak_points(frame, page):
     assert "prompts" not in text
 
 
+@pytest.mark.parametrize("judge", ["near", "wild"])
+def test_higher_and_lower_grades(frame, page, judge):
+    each = frame.melt(id_vars=judge, value_vars=PEOPLE).dropna()
+    higher, lower = (100 * (sign * (each[judge] - each["value"]) > 0).mean() for sign in (1, -1))
+    told = f"Its grade is higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %."
+    assert told in line(page, judge)
+
+
 def test_few_prompts_and_raters_are_weak_points():
     frame = table(prompts=20).drop(columns="eve")
     how = {"ratings": ["ann", "bob"], "kind": {"covariate": ["length"]}}
@@ -222,3 +230,49 @@ def test_what_a_judge_saves():
     little = ds.assign(n_effective=ds.n_rated * 1.01)
     assert judge_remarks._saved(little) == ["So near adds little to these means: it saves 1 % of the ratings."]
     assert judge_remarks._saved(ds.assign(n_inputs=ds.n_rated)) == []
+
+
+def test_a_judge_on_another_scale_gets_no_share_of_equal_grades(frame):
+    far = frame.assign(near=frame["near"] * 20).drop(columns="wild")
+    page = scores(far).meta.report(kind="judge")
+    assert "(calibrated)" in str(page.results["confusion"]["metric"].values)
+    assert "Its grade is higher" not in page.conclusion() and "equal grades" not in page.summary[1].split("(")[0]
+    said = " ".join(next(section.said for section in page.sections if "same grades" in section.question))
+    assert "they cannot show whether it grades higher or lower than raters" in said
+
+
+def test_the_methods_are_paragraphs_on_data_estimates_and_tests(frame, page):
+    data, estimates, tests = page.paper()
+    rated = int(frame[PEOPLE].notna().sum().sum())
+    assert data == (
+        f"We analysed 180 outputs of 3 systems on 60 inputs, with {rated} ratings by 3 raters ({540 - rated} of 540 "
+        "possible ratings are missing), and the scores of near and wild, with xsumstat "
+        f"{xsumstat.__version__} (seed 0)."
+    )
+    assert "Krippendorff's alpha" in estimates and "significance level of .05. " in tests
+    assert "xsumstat" not in estimates + tests and tests.count("alternative annotator test") == 1
+    assert "by the label of each single rater" in estimates
+
+
+def test_tables_have_titles(page):
+    titles = {title for section in page.sections for title, _ in section.tables}
+    assert (
+        "" not in titles
+        and {
+            "Means of the human scores",
+            "p-values of the differences between systems; Holm over all tests, intervals not corrected",
+            "Alternative annotator test, margin .20",
+        }
+        <= titles
+    )
+    means = next(table for section in page.sections for title, table in section.tables if title.startswith("Means"))
+    effective = page.results["system_means"]["n_effective"].values
+    assert means["effective ratings"].tolist() == [f"{each:.0f}" for each in effective]
+
+
+def test_where_a_report_is_saved(page, tmp_path):
+    with pytest.raises(ValueError, match=r"path '.*report.pdf': save writes HTML, so the name must end in .html or"):
+        page.save(tmp_path / "report.pdf")
+    with pytest.raises(FileNotFoundError, match=r"path '.*nowhere.*': there is no folder .*nowhere$"):
+        page.save(tmp_path / "nowhere" / "report.html")
+    assert list(tmp_path.iterdir()) == []

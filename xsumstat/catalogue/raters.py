@@ -77,7 +77,10 @@ ANALYSES = (
         dims=("human_label", "judge_label"),
         pictures=("confusion",),
         own={"share": Variable("share of the outputs with this human label")},
-        aim="We counted which labels each metric gives, by the labels that {gold} gives.",
+        aim="We counted which labels each metric gives, by the labels of {gold}.",
+        special_aims={
+            "confusion_of_raters": "We counted which labels each metric gives, by the label of each single rater."
+        },
         say="narrative.findings.confusion",
         core=("metric", "human_label", "judge_label"),
     ),

@@ -42,6 +42,7 @@ _ESTIMATES = (
     "type_i_error",
 )
 _OWN_TESTS = ("rank_tasks", "ranks_by")  # whose p-values mark their metrics
+_COUNTS = ("n_effective",)  # estimates of counts, without decimals
 _PLACES = ("rank", "cluster")  # 0 for a metric without one
 _CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
@@ -366,8 +367,9 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
         text: Callable[[Any, int], str] = _pvalue if tests else _number
         decides = name == ("pvalue_adjusted" if "pvalue_adjusted" in names else "pvalue")
         bold |= decides
+        places = 0 if name in _COUNTS else digits
         body.append(
-            (_title(name, result), [Cell(text(each, digits), True, decides and each <= alpha) for each in frame[name]])
+            (_title(name, result), [Cell(text(each, places), True, decides and each <= alpha) for each in frame[name]])
         )
     columns = [Cell(title) for title, _ in body]
     rows = [list(row) for row in zip(*(cells for _, cells in body), strict=True)]

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.catalogue.raters import WINNING
-from xsumstat.dataset import wording
+from xsumstat.dataset import calibrated, wording
 from xsumstat.report.judge_questions import CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People
 
@@ -31,8 +31,8 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
         return _saved(result)
     if ask.name == "plan" and "difference" in result.coords:
         return _differences(result, people)
-    if ask.name == "confusion" and "along" in result.attrs:
-        return _raters_alike(people)
+    if ask.name == "confusion":
+        return [*(_raters_alike(people) if "along" in result.attrs else []), *_mapped(result)]
     return []
 
 
@@ -118,6 +118,18 @@ def _raters_alike(people: People) -> list[str]:
     return [
         f"Two raters give the same grade in {alike:,} of {pairs:,} pairs of ratings of an output "
         f"({100 * alike / pairs:.0f} %)."
+    ]
+
+
+def _mapped(counts: xr.Dataset) -> list[str]:
+    """What grades of calibrated judges cannot show."""
+    found = calibrated.labels(counts)
+    if not found:
+        return []
+    one = len(found) == 1
+    return [
+        f"The grades of {wording.listed(map(wording.name, found))} were fitted to those of raters: they cannot show "
+        f"whether {'it grades' if one else 'these judges grade'} higher or lower than raters."
     ]
 
 

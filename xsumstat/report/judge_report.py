@@ -24,6 +24,16 @@ from xsumstat.report.judge_questions import Ask
 from xsumstat.report.judge_subject import OnScale, People, Subject, code_of, subject
 from xsumstat.report.report_pictures import shortened
 
+# Titles of tables; others are called by their coefficient and level.
+_TITLES = {
+    "agreement": "Krippendorff's alpha",
+    "bias": "Change of the judge's error with the covariate, in standard deviations of the judge's scores",
+    "missingness": "Missing scores, and the lowest and highest mean that they allow",
+    "alt_test": "Alternative annotator test",
+    "system_means": "Means of the human scores",
+    "compare_systems": "p-values of the differences between systems",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Section:
@@ -55,6 +65,8 @@ class JudgeReport(report_page.Page):
         Description of the scores.
     code : str
         Python that reproduces the numbers.
+    scores : str
+        What was analysed, in a sentence for a paper.
     """
 
     name: str
@@ -64,6 +76,7 @@ class JudgeReport(report_page.Page):
     notes: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
     code: str = ""
+    scores: str = ""
 
     def about(self) -> str:
         """One sentence on what made the page."""
@@ -74,8 +87,9 @@ class JudgeReport(report_page.Page):
         return "\n".join(self.summary)
 
     def paper(self) -> list[str]:
-        """The methods, in sentences for a paper."""
-        return list(dict.fromkeys(filter(None, map(methods.methods, self.results.values()))))
+        """The scores, the estimates and the tests, a paragraph each for a paper."""
+        told = [result for name, result in self.results.items() if name != judge_questions.CROWD_TEST]
+        return [*filter(None, [self.scores]), *methods.together(told)]
 
     def text(self, width: int = 100) -> str:
         """The page as plain text, about `width` characters wide."""
@@ -147,7 +161,8 @@ def make_report(
     rows = _data(about)
     short = judge_summary.summary(about, shown, alpha)
     of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run")', ""]
-    return JudgeReport(name, tuple(sections), shown, short, notes, rows, _code(people, [*of_runs, *code], source))
+    python = _code(people, [*of_runs, *code], source)
+    return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng))
 
 
 def _answered(
@@ -226,10 +241,15 @@ def _table(result: xr.Dataset) -> pd.DataFrame | None:
 
 def _title(result: xr.Dataset) -> str:
     a = result.attrs
-    if "coefficient" in a:
-        label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
-        return f"{label}, {a['level']} level"
-    return ""
+    told = _TITLES.get(str(a["analysis"]), "")
+    if a["analysis"] == "alt_test":
+        return f"{told}, margin {wording.setting(float(a['margin']))}"
+    if a["analysis"] == "compare_systems":
+        return f"{told}; {wording.correction_words(result)}"
+    if told:
+        return told
+    label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
+    return f"{label}, {a['level']} level"
 
 
 def _picture(
@@ -268,6 +288,24 @@ def _data(about: Subject) -> tuple[tuple[str, str], ...]:
     if given:
         rows.append(("covariates tested for bias", wording.listed(given, 8)))
     return tuple(rows)
+
+
+def _for_a_paper(about: Subject, rng: int) -> str:
+    ds, people = about.ds, about.people
+    outputs = int(people.values.size)
+    sizes = f"{validate.counted(ds.sizes['system'], 'system')} on {validate.counted(ds.sizes['input'], 'input')}"
+    rated = f"one human score for each of {int(people.values.notnull().sum()):,}"
+    if people.n_raters:
+        there = int(people.each.notnull().sum())
+        rated = (
+            f"{there:,} ratings by {validate.counted(people.n_raters, 'rater')} ({people.each.size - there:,} of "
+            f"{people.each.size:,} possible ratings are missing)"
+        )
+    judges = wording.listed(map(wording.name, about.judges), 8)
+    return (
+        f"We analysed {outputs:,} outputs of {sizes}, with {rated}, and the scores of {judges}, with xsumstat "
+        f"{extras.package_version()} (seed {rng})."
+    )
 
 
 def _sized(ds: xr.Dataset, dim: str) -> str:

@@ -11,7 +11,8 @@ import xarray as xr
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
-from xsumstat.dataset import calibrated, scope, wording
+from xsumstat.core.types import IntArray
+from xsumstat.dataset import scope, wording
 from xsumstat.narrative import findings_tests
 from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_remarks import equal_pairs
@@ -49,7 +50,7 @@ def _best_first(judges: list[Hashable], shown: Results) -> list[Hashable]:
 
 
 def _of_judge(label: Hashable, shown: Results, alpha: float) -> str:
-    said = [_agreement(label, shown), _biases(label, shown, alpha), _replaces(label, shown)]
+    said = [_agreement(label, shown), _leans(label, shown), _biases(label, shown, alpha), _replaces(label, shown)]
     return f"{wording.name(label)}: {' '.join(each for each in said if each)}"
 
 
@@ -75,6 +76,26 @@ def _agreement(label: Hashable, shown: Results) -> str:
     if high < 0:
         return f"{said}: it agrees less than a rater, by {wording.number(-low)} at most."
     return f"{said}: it is not shown to agree less or more, and may agree up to {wording.number(-low)} less."
+
+
+def _leans(label: Hashable, shown: Results) -> str:
+    """How often its grades are higher and lower than a single rater's; a calibrated judge cannot lean."""
+    table = _grades(label, shown)
+    if table is None:
+        return ""
+    higher, lower = (100 * half.sum() / table.sum() for half in (np.triu(table, 1), np.tril(table, -1)))
+    return f"Its grade is higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %."
+
+
+def _grades(label: Hashable, shown: Results) -> IntArray | None:
+    """Ratings by a single rater's and the judge's grade, if the judge uses the raters' grades."""
+    counts = shown.get("confusion")
+    if counts is None or "along" not in counts.attrs or counts["n_outputs"].ndim != 3:
+        return None
+    if label not in counts["metric"].values.tolist():
+        return None
+    table = counts["n_outputs"].sel(metric=label).transpose("human_label", "judge_label").values
+    return table if table.any() else None
 
 
 def _biases(label: Hashable, shown: Results, alpha: float) -> str:
@@ -163,16 +184,12 @@ def _weak_points(about: Subject, shown: Results) -> str:
 
 def _few_equal(about: Subject, shown: Results) -> list[str]:
     """Judges that give a rater's grade less often than half of the time, or than another rater does."""
-    counts = shown.get("confusion")
-    if counts is None or "along" not in counts.attrs or counts["n_outputs"].ndim != 3:
-        return []
-    alike, pairs = equal_pairs(about.people)
+    alike, pairs = equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
     raters = alike / pairs if pairs else math.nan
     few = []
     for label in about.judges:
-        name = label if label in counts["metric"].values else calibrated.called(label)
-        table = counts["n_outputs"].sel(metric=name).transpose("human_label", "judge_label").values
-        share = np.trace(table) / table.sum() if table.sum() else math.nan
+        table = _grades(label, shown)
+        share = math.nan if table is None else np.trace(table) / table.sum()
         if share < 0.5 or share < raters:
             few.append(f"{wording.name(label)} for {100 * share:.0f} %")
     beside = f" (two raters: {100 * raters:.0f} %)" if pairs else ""
