@@ -4,6 +4,7 @@ import ast
 import builtins
 import doctest
 import inspect
+import pydoc
 import re
 from collections import Counter
 from pathlib import Path
@@ -22,8 +23,8 @@ ACCESSORS = {
 }
 PUBLIC = ACCESSORS | {f"xsumstat.{name}": getattr(xsumstat, name) for name in xsumstat.__all__}
 # GL02 wants closing quotes on a line of their own, which `inspect.cleandoc` has taken off; an extended summary (ES01)
-# and See Also (SA01) are not asked for; SS05 takes nouns in the plural for verbs.
-NOT_ASKED = {"GL02", "ES01", "SA01", "SS05"}
+# and See Also (SA01), or what it says of each name (SA04), are not asked for; SS05 takes nouns in the plural for verbs.
+NOT_ASKED = {"GL02", "ES01", "SA01", "SA04", "SS05"}
 # Subpackages whose docstrings are short, and the most lines that one has in the source.
 SHORT = (
     "analyses",
@@ -37,6 +38,8 @@ SHORT = (
     "simulation",
 )
 LONGEST_PUBLIC, LONGEST_PRIVATE = 70, 12
+# Lines that `help()` of a method prints, its signature and shared entries included.
+LONGEST_HELP = 70
 
 
 def failing(check, names):
@@ -154,3 +157,17 @@ def test_docstrings_are_short():
                 if lines > (LONGEST_PUBLIC if name in public else LONGEST_PRIVATE):
                     found[f"{room}/{path.name}: {name}"] = lines
     assert found == {}
+
+
+def test_help_of_methods_is_short():
+    def lines(name):
+        shown = len(pydoc.plain(pydoc.render_doc(ACCESSORS[name])).splitlines())
+        return shown if shown > LONGEST_HELP else None
+
+    assert failing(lines, ACCESSORS) == {}
+
+
+def test_entries_shown_together_name_their_parameters():
+    for run, text in docstrings.TOGETHER.items():
+        names = [each.partition(".")[0] for each in run.split()]
+        assert inspect.cleandoc(text).startswith(f"{', '.join(names)} : "), run

@@ -67,6 +67,10 @@ def corr(
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
         a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
+    See Also
+    --------
+    ci, compare_metrics, rank, human_ceiling
+
     Notes
     -----
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j

@@ -64,9 +64,8 @@ def equivalence(
     ----------
     {ds gold}
     margin : float, {"rater_sd", "rater_range"} or DataArray
-        Above 0: correlations that differ by less count as equally good. "rater_sd" and "rater_range" are the SD and the
-        range, over raters, of the base version's correlations with single raters. A DataArray has one margin for each
-        label.
+        Above 0: correlations that differ by less count as equally good. "rater_sd", "rater_range": SD or range of the
+        base version's correlations with single raters. A DataArray has one margin for each label.
     {versions}
     rating : str or DataArray, optional
         For margins from raters: ratings with the dims rater, system and input. Default the variable "rating".
@@ -77,20 +76,21 @@ def equivalence(
         ``ci_high`` (its 1 − 2·alpha interval), ``margin``, ``pvalue``, ``pvalue_adjusted`` (with `adjust`),
         ``equivalent``, and by method ``n_undefined`` and ``fell_back``.
 
+    See Also
+    --------
+    margin_sensitivity, compare_metrics, drift
+
     Notes
     -----
-    Null hypothesis: the correlations differ by the margin or more; a small p-value supports equivalence. `resample`
-    sets the scope. A non-significant *difference* does not show equivalence. The default, "tost", is slightly liberal.
-    For a published claim, and for high correlations, use "jackknife"; it draws nothing. The formulas take outputs to be
-    independent and are very liberal at global level. "tost": ``p = max(1 + #{d_s ≥ margin}, 1 + #{d_s ≤ −margin})/(k +
-    1)`` over k draws. Formulas: documentation, "How intervals and tests are computed"; error rates: "Calibration".
-    Sources: Braun et al. (2022), §4. Schuirmann (1987). Anderson & Hauck (1983). Counsell & Cribbie (2015).
+    Null hypothesis: the correlations differ by the margin or more. A non-significant *difference* does not show
+    equivalence. The default, "tost", is slightly liberal; for a published claim, and for high correlations, use
+    "jackknife". "tost_analytic" and "anderson_hauck" are very liberal at global level. Formulas: documentation, "How
+    intervals and tests are computed"; error rates: "Calibration". Source: Braun et al. (2022), §4.
 
     {demo}
     >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)
-    >>> test.meta.to_frame()[["difference", "ci_low", "ci_high", "pvalue", "equivalent"]].round(3)
-       difference  ci_low  ci_high  pvalue  equivalent
-    0        0.01  -0.153    0.163   0.024        True
+    >>> test[["difference", "ci_low", "ci_high", "pvalue"]].squeeze(drop=True).to_array().round(3).values.tolist()
+    [0.01, -0.153, 0.163, 0.024]
     """
     drawn = n_resamples, cluster, rng, progress
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)

@@ -101,28 +101,26 @@ def ci(
         Return intervals of the difference `metric` minus `other`, for each pair.
     {level coefficient method.ci interval resample.ci}
     aggregate : {"mean", "max"}, default "mean"
-        How to combine several references, if `resample` draws them, e.g. ``resample=("input", "reference")``. Drawn
-        raters ("rater") are averaged.
+        How to combine references, if `resample` draws them: ("input", "reference"). Drawn raters are averaged.
     {n_resamples confidence_level options rng keep_samples progress}
 
     {dataset}
-        On (metric, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (undefined
-        resamples or leave-outs) and, by method, ``bias``, ``df`` and ``fell_back`` (another interval is used instead).
-        With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal. Coefficients of pairs add
-        ``baseline`` and ``baseline_constant`` (chance), "kendall_like" ``pairs_used``.
+        On (metric, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (draws without
+        a value) and, by method, ``bias``, ``df``, ``fell_back`` (another interval is used instead), ``baseline`` and
+        ``pairs_used``. With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal.
+
+    See Also
+    --------
+    compare_metrics, rank, human_ceiling
 
     Notes
     -----
-    `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, where r is the estimate,
-    c the bias-corrected estimate, V its jackknife variance and t Student's quantile. It needs 4 systems, or
-    ``resample="input"``. It can undercover at input level with up to 16 systems and heavy tails or outliers: try
-    ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed"; coverage:
-    "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007).
-    Zou (2007).
+    The jackknife needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and
+    heavy tails or outliers: try ``interval="studentized"``. Formulas and sources: documentation, "How intervals and
+    tests are computed"; coverage: "Calibration". Scope after Deutsch, Dror & Roth (2021), §3.
 
     {demo}
-    >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")
-    >>> interval.meta.to_frame(brief=True).round(2)
+    >>> ds.meta.ci("human", metric="judge", level="input", coefficient="kendall").meta.to_frame(brief=True).round(2)
       metric  correlation  ci_low  ci_high
     0  judge         0.56    0.44     0.66
     """

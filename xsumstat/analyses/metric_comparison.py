@@ -106,19 +106,21 @@ def compare_metrics(
         ``df``, ``pvalue``, ``pvalue_adjusted``, ``significant``, ``n_undefined``, ``bias`` and ``fell_back``; NaN and
         False on the diagonal. ``attrs["scope"]`` names the scope. Other methods return their tests' variables.
 
+    See Also
+    --------
+    ci, rank, perm_test, equivalence
+
     Notes
     -----
-    Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope: systems and
-    inputs like these, or these systems on inputs like these. Limits combine both metrics' jackknife limits (MOVER), and
-    ``p = 2·T(−q)`` inverts them, q being the smallest quantile of t at which a limit reaches 0. So p ≤ α exactly if the
-    1 − α interval excludes 0. Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration".
-    Sources: Zou (2007). Zou & Donner (2008). Deutsch, Dror & Roth (2021), §4.
+    Null hypothesis: two metrics have the same correlation with the human scores. `resample` sets the scope. The limits
+    combine both metrics' jackknife limits (MOVER). ``pvalue`` is at most α exactly if the 1 − α interval excludes 0.
+    Formulas: documentation, "How intervals and tests are computed"; sizes: "Calibration". Sources: Zou (2007). Zou &
+    Donner (2008). Deutsch, Dror & Roth (2021), §4.
 
     {demo}
     >>> found = ds.meta.compare_metrics("human", metric="judge", other="rouge", level="input")
-    >>> found.meta.to_frame()[["other_metric", "difference", "ci_low", "ci_high", "pvalue"]].round(4)
-      other_metric  difference  ci_low  ci_high  pvalue
-    0        rouge      0.2806  0.1782   0.4209  0.0001
+    >>> found[["difference", "ci_low", "ci_high"]].squeeze(drop=True).to_array().round(2).values.tolist()
+    [0.28, 0.18, 0.42]
     """
     measure = checked_measure(level, coefficient, missing, undefined)
     validate.choice("method", method, METHODS)

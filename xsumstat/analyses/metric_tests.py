@@ -84,24 +84,23 @@ def perm_test(
     {crossed swap tests n_resamples.swaps options samples}
 
     {dataset}
-        On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted`` (with
-        `adjust`) and ``n_undefined``, undefined swaps, which are left out. "analytic" and "auto" add ``exact``.
-        ``attrs["exact"]`` is 1 if all swaps were listed.
+        On (metric, other_metric, ...), NaN on the diagonal: ``difference``, ``pvalue``, ``pvalue_adjusted``,
+        ``n_undefined`` (swaps left out) and, by method, ``exact``. ``attrs["exact"]`` is 1 if all swaps were listed.
+
+    See Also
+    --------
+    compare_metrics, boot_test, corr_test
 
     Notes
     -----
-    Null hypothesis: each swapped unit (an output, system or input) could have had either metric's score. Scope: these
-    systems; with ``resample="system"`` systems like these. The test is often significant for two metrics that are
-    equally good in general but favour different systems. Metrics are standardised before the swaps. ``p = (1 + #{δ_s ≥
-    δ})/(k + 1)`` for "greater", with k swaps. Formulas: documentation, "How intervals and tests are computed"; sizes:
-    "Calibration". Sources: Deutsch, Dror & Roth (2021), §4.2 and Algorithm 2. Deutsch, Foster & Freitag (2023).
-    Westfall & Young (1993).
+    Null hypothesis: each swapped unit (output, system or input) could have had either metric's score. Scope: these
+    systems; with ``resample="system"`` systems like these. It is often significant for metrics that are equally good in
+    general but favour different systems. Sizes: documentation, "Calibration". Source: Deutsch et al. (2021), §4.2.
 
     {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
-    >>> test.meta.to_frame(brief=True).round(4)
-      metric other_metric  pvalue  difference
-    0  judge        rouge  0.0001      0.2806
+    >>> test[["difference", "pvalue"]].squeeze(drop=True).to_array().round(4).values.tolist()
+    [0.2806, 0.0001]
     """
     return prepared_perm_test(
         ds, gold, metric=metric, other=other, level=level, coefficient=coefficient, method=method, resample=resample,

@@ -81,6 +81,10 @@ def compare_systems(
         add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. By
         metric ``n_significant``, ``n_tests``; by system ``rank``, ``cluster``.
 
+    See Also
+    --------
+    system_means, compare_metrics
+
     Notes
     -----
     Null hypothesis: two systems have the same mean score. Scope: these systems on inputs like these. Choose "wilcoxon"

@@ -20,8 +20,7 @@ ENTRIES = {
     """,
     "gold": """
         gold : label, str or DataArray, optional
-            Human scores: a label of `metric`, a variable of the Dataset, or a DataArray with dims `system` and `input`
-            (at system level `input` is optional). Additional dims are matched by name. Default ``ds.attrs["gold"]``.
+            Human scores: a label of `metric`, a variable of the Dataset, or a DataArray. Default ``ds.attrs["gold"]``.
     """,
     "metric": """
         metric : label, list of labels or bool DataArray, optional
@@ -29,14 +28,12 @@ ENTRIES = {
     """,
     "level": """
         level : {"system", "input", "global", "within_system"}, default "system"
-            Correlate system means, the systems of each input (averaged), all outputs, or the inputs of each system
-            (averaged).
+            Correlate system means; systems of each input, averaged; all outputs; or inputs of each system, averaged.
     """,
     "coefficient": """
         coefficient : str or callable, default "pearson"
-            "pearson", "spearman", "kendall" (tau-b), "kendall_a", "kendall_c", "pairwise_accuracy", "acc_eq", "tau_eq",
-            "kendall_like", "spa", "pdp"; on the human scale "accuracy", "kappa", "mcc", "f1", "sensitivity",
-            "specificity", "weighted_kappa", "icc"; or a function f(x, z) -> float. Documentation: "Coefficients".
+            "pearson", "spearman", "kendall" (tau-b), "pairwise_accuracy", "acc_eq", "weighted_kappa" and others, or a
+            function f(x, z) -> float of two arrays. All names and formulas: documentation, "Coefficients".
     """,
     "average": """
         average : bool, default True
@@ -48,8 +45,7 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of systems or inputs that belong together, e.g. "document", and are left out, drawn or swapped
-            together; or one of each.
+            Coordinate of units that are left out, drawn or swapped together, e.g. "document"; or one of each dim.
     """,
     "given": """
         given : str, DataArray or list of these, optional
@@ -129,8 +125,7 @@ ENTRIES = {
     """,
     "method.ci": """
         method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
-            "jackknife" leaves out each system and each input in turn, "bootstrap" draws them, "fisher" is a formula.
-            "auto" uses the jackknife where it is reliable and no option asks for draws. See ``attrs["method"]``.
+            Leave out systems and inputs in turn, draw them, or use a formula. "auto" chooses: ``attrs["method"]``.
     """,
     "interval": """
         interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
@@ -142,14 +137,13 @@ ENTRIES = {
     """,
     "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
-            What the interval generalises to: new systems and inputs ("both"), new inputs for these systems ("input"),
-            or new systems on these inputs ("system"). "auto" is "both" with 5 or more systems, else "input". "cell", at
-            global level, treats outputs as independent and is too narrow; not for "pdp".
+            What the interval generalises to: new systems and inputs, new inputs, or new systems. "auto" is "both" with
+            5 or more systems, else "input". "cell" (global level) treats outputs as independent and is too narrow.
     """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-            What the result generalises to: new systems and inputs ("both"), new inputs for these systems ("input"), or
-            new systems on these inputs ("system"). "auto" is "both" with 5 or more systems, else "input".
+            What the result generalises to: new systems and inputs ("both"), new inputs, or new systems. "auto" is
+            "both" with 5 or more systems, else "input".
     """,
     "crossed": """
         crossed : bool, default False
@@ -157,9 +151,8 @@ ENTRIES = {
     """,
     "swap": """
         swap : {"scores", "decisions"}, optional
-            For "acc_eq", "tau_eq": swap scores, or decisions which output is better. Default: a group's decisions
-            together (input, within_system level) unless `resample` or `crossed` is given. "decisions" alone, WMT's way,
-            is liberal.
+            For "acc_eq", "tau_eq": swap scores, or decisions which output is better (WMT's way, liberal). Default: the
+            decisions of a group together (input, within_system level), without `resample` and `crossed`.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -429,6 +422,90 @@ RUNS = {
     "picture.single": "figsize title ax.single",
 }
 
+# Entries that help() shows as one where they follow one another. Error messages read the single ones.
+TOGETHER = {
+    "metric.rows other.columns": """
+        metric, other : label, list of labels or bool DataArray, optional
+            Metrics in the rows and in the columns. Default: all except `gold` and those of ``kind`` "human".
+    """,
+    "adjust within": """
+        adjust, within : {"holm", "bonferroni", "maxt", "bh", "by"}, optional, and dim or dims, optional
+            Correct the family-wise error rate ("maxt": by joint draws) or the false discovery rate ("bh", "by").
+            Default none. Each label of dims outside `within` is corrected separately.
+    """,
+    "adjust.formula within": """
+        adjust, within : {"holm", "bonferroni", "bh", "by"}, optional, and dim or dims, optional
+            Correct the family-wise error rate, or the false discovery rate ("bh", "by"); default none. Each label of
+            dims outside `within` is corrected separately.
+    """,
+    "by cluster": """
+        by, cluster : str, optional
+            Coordinates of systems or inputs. `by`, e.g. "system_type": one result for each group, and "all". `cluster`,
+            e.g. "document": units that are left out, drawn or swapped together; a tuple has one of each.
+    """,
+    "positive threshold calibrate_on pool": """
+        positive, threshold, calibrate_on, pool : optional
+            Options of single coefficients: labels of the positive class; the largest difference of tied scores, and the
+            Dataset on which to choose it; a dim whose pairs are pooled. Documentation: "Coefficients".
+    """,
+    "positive threshold calibrate_on": """
+        positive, threshold, calibrate_on : optional
+            Options of single coefficients: labels of the positive class; the largest difference of tied scores, and the
+            Dataset on which to choose it. Documentation: "Coefficients".
+    """,
+    "missing undefined": """
+        missing, undefined : {"pairwise", "available"} and {"drop", "zero"}, default "pairwise" and "drop"
+            Use outputs with both scores, or for each system mean all scores it has. Leave groups with constant scores
+            out of the average, or count them as 0.
+    """,
+    "crossed swap": """
+        crossed, swap : bool, default False, and {"scores", "decisions"}, optional
+            With "both": swap a score if the random bits of its system and its input differ. For "acc_eq", "tau_eq":
+            swap decisions which output is better. Documentation: "How intervals and tests are computed".
+    """,
+    "along.versions base": """
+        along, base : str and label, optional
+            Dim of `score` with versions of each metric (language, prompt, model), and the version to compare with.
+    """,
+    "metric other.instead": """
+        metric, other : label, list of labels or bool DataArray, optional
+            Metrics to evaluate (default: all except human scores and covariates), and metrics to compare them with
+            instead of versions. Of two margins the smaller counts.
+    """,
+    "n_resamples.swaps rng progress": """
+        n_resamples, rng, progress : optional
+            For methods that draw: number of draws, default 9999 (all swaps, if there are no more), and their seed or
+            Generator. True or False shows or hides the progress bar.
+    """,
+    "alternative confidence_level.test": """
+        alternative, confidence_level : {"two-sided", "greater", "less"}, default "two-sided", and float, default 0.95
+            "greater": `metric` correlates better than `other_metric`. The significance level is 1 - confidence level.
+    """,
+    "n_resamples cluster": """
+        n_resamples, cluster : int, default 9999, and str, optional
+            Number of bootstrap resamples, at least 2; coordinate of units that are drawn together, e.g. "document".
+    """,
+    "n_resamples confidence_level": """
+        n_resamples, confidence_level : int, default 9999, and float, default 0.95
+            Number of bootstrap resamples, at least 2, and confidence level, between 0 and 1.
+    """,
+    "rng keep_samples progress": """
+        rng, keep_samples, progress : optional
+            Seed or Generator of the draws; True adds the draws as ``samples(metric, ..., resample)``; True or False
+            shows or hides the progress bar. One seed gives the same result with any number of threads.
+    """,
+    "rng keep_samples.pairs progress": """
+        rng, keep_samples, progress : optional
+            Seed or Generator of the draws; True adds the differences in each draw as ``samples``; True or False shows
+            or hides the progress bar. One seed gives the same result with any number of threads.
+    """,
+    "rng progress": """
+        rng, progress : optional
+            Seed or Generator of the draws; True or False shows or hides the progress bar. One seed gives the same
+            result with any number of threads.
+    """,
+}
+
 
 class _Plain(str):
     """An annotation that is shown without quotes."""
@@ -439,12 +516,27 @@ class _Plain(str):
 
 def whole(text: str | None) -> str | None:
     """A docstring with its shared entries in the places that name them, as ``{gold}`` on a line of its own."""
-    return None if text is None else _PLACE.sub(lambda place: _entries(place[1]), inspect.cleandoc(text))
+    return None if text is None else _PLACE.sub(lambda place: _entries(_names(place[1])), inspect.cleandoc(text))
 
 
-def _entries(names: str) -> str:
-    each_name = (each for name in names.split() for each in RUNS.get(name, name).split())
-    return "\n".join(inspect.cleandoc(ENTRIES.get(each) or SECTIONS[each]) for each in each_name)
+def shown(text: str | None) -> str | None:
+    """A docstring as `whole` returns it, shorter: with one entry for parameters that readers look up together."""
+    return None if text is None else _PLACE.sub(lambda place: _entries(_joined(place[1])), inspect.cleandoc(text))
+
+
+def _names(places: str) -> list[str]:
+    return [each for name in places.split() for each in RUNS.get(name, name).split()]
+
+
+def _joined(places: str) -> list[str]:
+    names = " ".join(_names(places))
+    for run in TOGETHER:
+        names = re.sub(rf"(?<!\S){re.escape(run)}(?!\S)", run.replace(" ", "+"), names)
+    return [name.replace("+", " ") for name in names.split()]
+
+
+def _entries(names: list[str]) -> str:
+    return "\n".join(inspect.cleandoc({**ENTRIES, **SECTIONS, **TOGETHER}[name]) for name in names)
 
 
 def without(text: str | None, name: str) -> str | None:

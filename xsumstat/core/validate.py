@@ -425,7 +425,7 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
             _ASKED.reset(token)
             _SAID.reset(said)
 
-    checked.__doc__ = docstrings.whole(function.__doc__)
+    checked.__doc__ = docstrings.shown(function.__doc__)
     checked.__signature__ = docstrings.signature(function)  # type: ignore[attr-defined]
     return checked
 
