@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import facts
 
 NAME = "higher_is_better"
@@ -113,10 +113,14 @@ def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_
         return
     labels = score["metric"].values[places].tolist()
     texts = [f"{label!r} (r = {found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
+    way = (
+        f"declare it by ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))"
+        if arguments.in_python()
+        else arguments.adding("lower_is_better", [*declared, *labels])
+    )
     validate.warn(
         f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
-        f"human scores {name!r}: if lower is better, declare it by "
-        f"ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
+        f"human scores {name!r}: if lower is better, {way}",
         "direction",
     )
 

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.catalogue import RESERVED
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import checks, covariates, directions, drawn, facts, leakage
 from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
@@ -289,6 +289,8 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
             f"keep it by selecting a list, as in sel({single[0]}=[...])"
             if single
             else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
+            if arguments.in_python()
+            else "rename its dims in Python, by xsumstat.set_dims"
         )
         raise ValueError(
             f"score must have {validate.named('dim', lacking)}, got {validate.listing(score.dims)}; {way_out}"
@@ -403,7 +405,9 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
     if "system" not in gold.dims:
-        raise ValueError(f"gold must have the dims 'system' and 'input', it has {validate.listing(gold.dims)}")
+        raise ValueError(
+            f"{arguments.name('gold')} must have the dims 'system' and 'input', it has {validate.listing(gold.dims)}"
+        )
     if "input" not in gold.dims:
         if level != "system":
             raise ValueError(f"gold has no dim 'input', so only level='system' can be had, not {level!r}")
