@@ -1322,6 +1322,7 @@ class DatasetMeta(_Meta):
         confidence_level: float = 0.95,
         adjust: str = "holm",
         alpha: float = 0.05,
+        margin: float | None = None,
         rng: int | SeedSequence | Generator | None = 0,
         progress: bool | None = None,
     ) -> Report | JudgeReport:

@@ -1,7 +1,12 @@
 """The gate of the command line for two versions of a judge: `--anchor old.csv --require "drift <= .05"`."""
 
+import itertools
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from versions_of_a_judge import versions
 
 from xsumstat.cli import gate
@@ -19,10 +24,12 @@ def test_the_gate_asks_for_equivalence_within_the_bound():
     wide = gate.check(new, gate.Requirement("d", "drift", 1.02 * far), **check)
     narrow = gate.check(new, gate.Requirement("d", "drift", 0.98 * far), **check)
     assert [wide.status, narrow.status] == [gate.MET, gate.NOT_MET]
-    assert wide.line.startswith("d: met. On 158 of 159 outputs that judge scored: For these 4 systems")
-    assert "of 158 scores changed" in wide.line and "do not differ significantly" in wide.line
+    limits = ", ".join(f"{float(found[end][0]):.2f}".replace("0.", ".") for end in ("ci_low", "ci_high"))
+    assert wide.line.startswith("d: met. Agreement of judge with the human scores changed by ")
+    assert f" [{limits}] (90 % interval; Pearson's r, input level), 158 of 159 outputs" in wide.line
+    assert wide.line.count(". ") == 1
     shifted = gate.check(versions(shift=(1.0,))[0], gate.requirement("drift <= .5"), **check)
-    assert "significantly for s0" in shifted.line and "which can change their order" in shifted.line
+    assert shifted.status == gate.MET
 
 
 def test_what_the_gate_refuses():
@@ -43,11 +50,73 @@ def test_the_command_line(tmp_path, capsys):
     asked = [str(tmp_path / "new.csv"), "--gold", "human", "--level", "input", "--anchor", str(tmp_path / "old.csv")]
     assert cli.main([*asked, "--require", "drift <= .5"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("drift <= .5: met. On 160 of 160 outputs that judge scored: ")
-    assert "the agreement of judge with the human scores changed by " in last
+    assert last.startswith("drift <= .5: met. Agreement of judge with the human scores changed by ")
+    assert last.endswith(", 160 of 160 outputs")
+    assert cli.main([*asked, "--judge", "--require", "drift <= .5"]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "Has the judge changed?" in said and "within ±.50" in said and "scores changed" in said
     assert cli.main([*asked, "--require", "drift <= .0001"]) == 1
     assert cli.main([*asked, "--require", "drift <= .5", "--require", "pearson >= .99"]) == 1
     capsys.readouterr()
     assert cli.main(asked) == 2
     assert "--anchor and --require 'drift <= .05' need each other" in capsys.readouterr().err
     assert cli.main([*asked[:-2], "--require", "drift <= .5"]) == 2
+
+
+def test_a_rule_says_which_judge_fails_it_and_how_surely():
+    rng = np.random.default_rng(3)
+    quality, length = rng.normal(size=(2, 3, 60))
+    scores = {"human": quality, "good": quality + 0.4 * rng.normal(size=(3, 60)), "wordy": quality + length}
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), np.stack(list(scores.values())))},
+        {"metric": list(scores), "system": list("abc"), "input": range(60)},
+        {"gold": "human"},
+    ).assign(length=(("system", "input"), length))
+    verdict = gate.check(ds, gate.requirement("bias"))
+    assert verdict.status == gate.NOT_MET
+    assert re.fullmatch(
+        r"bias: not met for wordy\. good: length [^;]* \(Holm: p = [.\d]+\); wordy: length [^;]* \(Holm: p < \.001\)",
+        verdict.line,
+    )
+    assert gate.check(ds, gate.requirement("pearson >= .99")).line.startswith("pearson >= .99: not met. ")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_runs_are_averaged_for_rules_and_compared_for_the_report(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    rows = pd.MultiIndex.from_product([list("abc"), range(30)], names=["system", "input"]).to_frame(index=False)
+    quality = rng.normal(size=len(rows))
+    for name in ("annotator_1", "annotator_2"):
+        rows[name] = np.clip(np.round(3 + quality + 0.5 * rng.normal(size=len(rows))), 1, 5)
+    graded = [np.clip(np.round(3 + quality + 0.7 * rng.normal(size=len(rows))), 1, 5) for _ in range(3)]
+    frame = pd.concat([rows.assign(trial=f"t{at}", judge=graded[at]) for at in range(3)])
+    frame.to_csv(tmp_path / "runs.csv", index=False)
+    rows.assign(judge=sum(graded) / 3).to_csv(tmp_path / "mean.csv", index=False)
+    rules = ["--judge", "--require", "kendall >= .4", "--require", "alt_test", "--margin", ".1"]
+    status = cli.main([str(tmp_path / "runs.csv"), "--run", "trial", *rules, "--output", str(tmp_path / "page.html")])
+    said = capsys.readouterr().out
+    assert cli.main([str(tmp_path / "mean.csv"), *rules]) == status
+    of_mean = capsys.readouterr().out.splitlines()
+    expected = [
+        line.replace("met.", "met (mean of 3 runs).") for line in of_mean if line.startswith(("kendall", "alt_"))
+    ]
+    assert [line for line in said.splitlines() if line.startswith(("kendall", "alt_"))] == expected
+    assert len(expected) == 2 and "margin .10" in said
+    differs = np.mean([
+        np.sign(one[a] - one[b]) != np.sign(two[a] - two[b])
+        for one, two in itertools.combinations(graded, 2)
+        for at in range(30)
+        for a, b in itertools.combinations((at, 30 + at, 60 + at), 2)
+    ])  # fmt: skip
+    assert f"order two systems differently on an input in {100 * differs:.0f} %" in said.replace("\n", " ")
+    page = (tmp_path / "page.html").read_text()
+    assert "runs, ds = ds, ds.mean(" in page and "runs.meta.repeatability(" in page
+    assert cli.main([str(tmp_path / "runs.csv"), "--run", "trail"]) == 2
+    assert "--run: 'trail' is not a column; did you mean 'trial'?" in capsys.readouterr().err
+
+
+def test_a_margin_needs_the_test_that_has_one(capsys):
+    assert cli.main(["demo", "--margin", ".1"]) == 2
+    assert "--margin is that of alt_test: add --judge or --require alt_test" in capsys.readouterr().err
+    assert cli.main(["demo", "--judge", "--margin", "3"]) == 2
+    assert "--margin must be at least 0 and at most 1, got 3" in capsys.readouterr().err

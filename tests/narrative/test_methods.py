@@ -34,9 +34,10 @@ def cited_by_tables():
 
 def test_every_analysis_says_what_was_done():
     # What simulate gives with `like`, ci with `other`, corr_test with `against`, plan with `difference`, of means and
-    # with costs, and raters who give classes.
+    # with costs, raters who give classes, and labels of single raters.
     plans = {"plan_of_differences", "plan_of_means", "plan_of_costs"}
-    special = {"simulate_like", "ci_of_differences", "corr_test_of_value", "human_ceiling_of_classes"}
+    special = {"simulate_like", "ci_of_differences", "corr_test_of_value"}
+    special |= {"human_ceiling_of_classes", "confusion_of_raters"}
     assert set(AIMS) == set(ANALYSES) | special | plans
 
 

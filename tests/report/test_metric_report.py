@@ -428,13 +428,13 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
     frame = demo.score.to_series().unstack("metric").reset_index().rename(columns={"human": "people"})
     frame.to_csv(tmp_path / "a.csv", index=False)
     status, _, err = run(capsys, tmp_path / "a.csv")
-    assert status == 2 and "--gold must name the human scores" in err and "'judge'" in err
+    assert status == 2 and "no human scores found; name them: --gold COLUMN" in err and "'judge'" in err
 
 
 def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("system,input, people ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
     for more, message in (
-        ([], "or --gold-file a table of them; columns: 'people', 'judge'"),
+        ([], "or --gold-file FILE; columns: 'people', 'judge'. For human scores in 'people' and judges"),
         (["--gold", "peple"], "unknown gold 'peple'; did you mean 'people'? columns: 'people', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
         (["--gold", "people"], "line 2: 6 fields, but the header has 4"),

@@ -65,7 +65,7 @@ class Asked:
         choices = self.choices
         kinds = {
             schema.PEOPLE: "human",
-            **dict(zip(choices.raters, np.where(choices.human, "human", "judge"), strict=True)),
+            **dict(zip(choices.raters, np.where(choices.human, "human", "judge").tolist(), strict=True)),
         }
         if "rater" in ds.dims:
             ds = ds.assign_coords(

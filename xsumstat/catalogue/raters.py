@@ -5,6 +5,9 @@ from __future__ import annotations
 from xsumstat.catalogue.record import Analysis, Question, TestName, Variable
 from xsumstat.catalogue.variables import BY_RATERS, ESTIMATED, LIMITS, limits_of
 
+# Against this share of the raters or more a judge must win to replace one.
+WINNING = 0.5
+
 GROUP = "raters and judges"
 # What variables are in a comparison of two versions of a judge.
 OF_VERSIONS = {
@@ -74,7 +77,10 @@ ANALYSES = (
         dims=("human_label", "judge_label"),
         pictures=("confusion",),
         own={"share": Variable("share of the outputs with this human label")},
-        aim="We counted which labels each metric gives, by the labels that {gold} gives.",
+        aim="We counted which labels each metric gives, by the labels of {gold}.",
+        special_aims={
+            "confusion_of_raters": "We counted which labels each metric gives, by the label of each single rater."
+        },
         say="narrative.findings.confusion",
         core=("metric", "human_label", "judge_label"),
     ),

@@ -28,7 +28,7 @@ ANALYSES = (
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
         aim="We tested {whether} differ{helped} [rankel2011ranking].",
         say="narrative.findings_tests.compare_systems",
-        closing="narrative.findings_tests.uncorrected",
+        closing="narrative.findings_tests.systems_closing",
         core=("metric", "system", "other_system"),
     ),
     Analysis(
@@ -53,6 +53,7 @@ ANALYSES = (
         "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
         "[angelopoulos2023ppi, chaganty2018price].",
         say="narrative.findings.system_means",
+        closing="narrative.findings.means_closing",
         core=("metric", "system"),
     ),
     Analysis(

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
 
 from xsumstat.analyses import drift
+from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import value_checks, wording
 from xsumstat.narrative import findings_drift
-from xsumstat.report import judge_subject, report_data
+from xsumstat.report import judge_runs, judge_subject, report_data
 
 # Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
 _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
-# From so much on of the annotators a judge wins against, it may replace one.
-_WINNING = 0.5
+# Of one judge: status, name, and the reason.
+_OfJudge = tuple[int, Hashable, str]
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def check(
     alpha: float = 0.05,
     anchor: xr.Dataset | None = None,
     coefficient: Any = None,
+    margin: float | None = None,
 ) -> Verdict:
     """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
     asked = judge_subject.subject(ds, gold, metric)
@@ -82,19 +85,31 @@ def check(
                 level, coefficient = report_data.usual_measure(ds, level, coefficient)
                 each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
             elif required.of == "alt_test":
-                each = _may_replace(asked, alpha)
+                each = _may_replace(asked, alpha, margin)
             elif required.of == "bias":
                 each = _unbiased(asked, required.bound, alpha)
             else:
                 each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
     except ValueError as error:
-        each = [(UNKNOWN, str(error))]
-    statuses = {status for status, _ in each}
+        each = [(UNKNOWN, "", str(error))]
+    statuses = {status for status, _, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
-    return Verdict(status, f"{required.text}: {_IN_WORDS[status]}. {'; '.join(line.rstrip('.') for _, line in each)}")
+    reasons = "; ".join(told.rstrip(".") for _, _, told in each)
+    return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {reasons}")
 
 
-def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[tuple[int, str]]:
+def _verdict(each: list[_OfJudge], status: int) -> str:
+    """The verdict in words, with the judges that decide it if others have a better one."""
+    decisive = [wording.name(judge) for own, judge, _ in each if own == status]
+    whose = f" for {wording.listed(decisive)}" if status != MET and len(decisive) < len(each) else ""
+    return f"{_IN_WORDS[status]}{whose}"
+
+
+def _of_runs(asked: judge_subject.Subject) -> str:
+    return "" if asked.runs is None else f" ({judge_runs.told(judge_runs.n_runs(asked.runs))})"
+
+
+def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[_OfJudge]:
     bound = -math.inf if required.bound is None else required.bound
     level, _ = report_data.usual_measure(asked.ds, level, required.of)
     record = COEFFICIENTS[required.of]
@@ -107,24 +122,25 @@ def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **h
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
         status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
         told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({how_told})"
-        each.append((status, told))
+        each.append((status, label, told))
     return each
 
 
-def _may_replace(asked: judge_subject.Subject, alpha: float) -> list[tuple[int, str]]:
+def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | None) -> list[_OfJudge]:
     if asked.people.rating is None:
         raise ValueError("alt_test needs ratings by several humans; each output has one human score")
-    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha)
+    how = {} if margin is None else {"margin": margin}
+    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha, **how)
     each = []
     for label in asked.judges:
         rate = float(found["winning_rate"].sel(metric=label))
-        status = UNKNOWN if math.isnan(rate) else MET if rate >= _WINNING else NOT_MET
+        status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of annotators"
-        each.append((status, f"{wording.name(label)} {told}"))
+        each.append((status, label, f"{wording.name(label)} {told}"))
     return each
 
 
-def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[tuple[int, str]]:
+def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[_OfJudge]:
     """Slopes within a bound, or without one not significant (Holm), for each judge."""
     if not asked.given:
         raise ValueError("bias needs a covariate such as length or position; the scores have none")
@@ -149,18 +165,22 @@ def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -
                 statuses.append(UNKNOWN if noise else NOT_MET)
             else:
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
-            lines.append(f"{name} {wording.estimate(slope, low, high)}")
-        each.append((max(statuses, key=(MET, UNKNOWN, NOT_MET).index), f"{wording.name(label)}: {', '.join(lines)}"))
+            tested = f" (Holm: {wording.pvalue(p)})" if bound is None else ""
+            lines.append(f"{name} {wording.estimate(slope, low, high)}{tested}")
+        status = max(statuses, key=(MET, UNKNOWN, NOT_MET).index)
+        each.append((status, label, f"{wording.name(label)}: {', '.join(lines)}"))
     return each
 
 
 def _drifts(
     asked: judge_subject.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
-) -> list[tuple[int, str]]:
+) -> list[_OfJudge]:
     """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
     if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
-    found = drift.drift(asked.ds, anchor, asked.people.values, metric=asked.judges, margin=required.bound, **how)
+    found = drift.drift(
+        asked.ds, judge_runs.averaged(anchor), asked.people.values, metric=asked.judges, margin=required.bound, **how
+    )
     score = asked.ds["score"]
     each = []
     for label in asked.judges:
@@ -168,6 +188,6 @@ def _drifts(
         undecided = math.isnan(float(one["pvalue"][0]))
         status = UNKNOWN if undecided else MET if bool(one["equivalent"][0]) else NOT_MET
         n, of = int(one["n_outputs"][0]), int(score.sel(metric=label).notnull().sum())
-        told = " ".join(findings_drift.drift(one))
-        each.append((status, f"On {n:,} of {of:,} outputs that {wording.name(label)} scored: {told}"))
+        told = findings_drift.change(one.isel(metric=0), wording.name(label))
+        each.append((status, label, f"{told}, {n:,} of {of:,} outputs"))
     return each

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import time
@@ -19,14 +20,14 @@ from xsumstat.coefficients import table
 from xsumstat.core import extras, validate
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
-from xsumstat.io import added, dumps, recognised, roles, stores, texts
+from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
 from xsumstat.io.whole_files import write_whole
 from xsumstat.plots import parts as plot_parts
-from xsumstat.report import judge_report, metric_report
+from xsumstat.report import judge_report, judge_runs, metric_report
 from xsumstat.resampling import threads
 
 # Scores are read a metric at a time where they would take more than this share of memory: to read and test them all at
@@ -123,6 +124,13 @@ def parser() -> argparse.ArgumentParser:
     add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
     correction = one_of("adjust", corrections.OF_PVALUES)
     add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
+    add(
+        "--margin",
+        type=float,
+        metavar="M",
+        help="--judge and --require alt_test: margin of the alternative annotator test; .2 for experts (default), .15 "
+        "for skilled annotators, .1 for crowd workers",
+    )
     add("--alpha", type=float, default=0.05, help="significance level (default: %(default)s)")
     add(
         "--seed",
@@ -170,6 +178,12 @@ def parser() -> argparse.ArgumentParser:
     )
     for name in ("metric", "system", "input", "score"):
         columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or another usual name")
+    columns.add_argument(
+        "--run",
+        metavar="COLUMN",
+        help="column of the runs of a judge that graded the same outputs several times: --judge reports how well runs "
+        "agree, and every other answer and rule uses the mean of the runs",
+    )
     columns.add_argument(
         "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
     )
@@ -258,10 +272,10 @@ def _run(args: argparse.Namespace) -> int:
         return task_command.run(args, _say)
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
-        ds, answers = _answers(args, lazy)
+        ds, answers = _answers(args, lazy, required)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
         how["positive"] = _positive(args.positive)
-        how |= {"anchor": _anchor(args), "coefficient": args.coefficient}
+        how |= {"anchor": _anchor(args), "coefficient": args.coefficient, "margin": args.margin}
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
@@ -295,10 +309,15 @@ def _check_numbers(args: argparse.Namespace) -> None:
         validate.n_draws("n_resamples", args.n_resamples, 2)
     for name in ("confidence_level", "alpha"):
         validate.fraction(name, getattr(args, name))
+    if args.margin is None:
+        return
+    validate.number("margin", args.margin, 0.0, 1.0)
+    if not args.judge and not any(gate.requirement(text).of == "alt_test" for text in args.require):
+        raise ValueError("--margin is that of alt_test: add --judge or --require alt_test")
 
 
 def _answers(
-    args: argparse.Namespace, lazy: bool
+    args: argparse.Namespace, lazy: bool, required: list[gate.Requirement]
 ) -> tuple[xr.Dataset, metric_report.Report | judge_report.JudgeReport]:
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
@@ -322,11 +341,18 @@ def _answers(
     shared["positive"] = _positive(args.positive)
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
-        answers = judge_report.make_report(ds, name, metric=args.metric, **shared)
+        bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
+        of_versions: dict[str, Any] = {"anchor": _anchor(args), "drift": min(bounds)} if bounds else {}
+        answers = judge_report.make_report(ds, name, metric=args.metric, margin=args.margin, **of_versions, **shared)
     else:
+        n_runs = judge_runs.n_runs(ds)
+        if n_runs > 1:
+            _say(f"every score is the {judge_runs.told(n_runs)}; --judge reports how well runs agree")
         drawn = {"resample": args.resample, "n_resamples": args.n_resamples}
         keep = args.output is not None
-        answers = metric_report.make_report(ds, name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep)
+        answers = metric_report.make_report(
+            judge_runs.averaged(ds), name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep
+        )
     _say(f"done in {time.monotonic() - started:.1f} s")
     return ds, answers
 
@@ -391,6 +417,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         how["labels"] = args.labels
     if args.raters is not None:
         how["ratings"] = args.raters
+    if args.run is not None:
+        how["run"] = args.run
     if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
         columns, taken = _table(file, args)
         how |= columns
@@ -412,18 +440,22 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     """Roles of a table's columns, from options or names, and in words."""
     with stores.reading(file.path):
         sample = io.sample(file)
+    if args.run is not None:
+        sample = runs.first(sample, args.run)
     labels = [] if args.labels is not None else roles.labels_of(sample)
     sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
         roles.refuse_ambiguous(found, field)
-    columns = [name for name in sample.columns if name not in (found.system, found.input, *args.dim)]
+    if args.gold == roles.MEAN and args.gold not in sample.columns and (found.raters or found.rated):
+        args.gold = None  # the mean of the raters, which is the default
+    columns = [name for name in sample.columns if name not in (found.system, found.input, args.run, *args.dim)]
     if args.gold_file is None and args.raters is None and not found.tidy:
         if args.gold is not None:
             validate.known("gold", args.gold, columns, "columns")
         elif not (found.raters or found.rated or found.gold):
-            raise _no_gold("columns", columns)
+            raise _no_gold("columns", columns, _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
@@ -458,11 +490,24 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
     return said
 
 
-def _no_gold(what: str, labels: Iterable[Hashable]) -> ValueError:
-    named = validate.listing(labels, 30)
+def _no_gold(what: str, labels: Iterable[Hashable], example: str = "") -> ValueError:
     return ValueError(
-        "--gold must name the human scores, --raters the columns of single raters, or --gold-file a table of them; "
-        f"{what}: {named}"
+        "no human scores found; name them: --gold COLUMN, --raters COLUMN COLUMN ... for single raters, or --gold-file "
+        f"FILE; {what}: {validate.listing(labels, 30)}{example}"
+    )
+
+
+def _example(found: roles.Roles, args: argparse.Namespace) -> str:
+    """A command for a table whose names tell judges, but not which other columns people filled in."""
+    judges = found.judges or found.metrics[-1:]
+    people = [name for name in found.metrics if name not in (*judges, *found.covariates)]
+    if not people:
+        return ""
+    option = "--raters" if len(people) > 1 else "--gold"
+    names = shlex.join(["SCORES", option, *people, "--metric", *judges, *["--judge"] * args.judge])
+    return (
+        f". For human scores in {validate.listing(people)} and judges or metrics in {validate.listing(judges)}: "
+        f"{options.called()} {names.replace('SCORES', shlex.quote(args.scores), 1)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Metrics whose system means go against the human scores, so that lower seems to be better."""
+"""Metrics whose system means correlate negatively with the human scores."""
 
 from __future__ import annotations
 

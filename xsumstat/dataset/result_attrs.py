@@ -32,9 +32,7 @@ class Aligned(Protocol):
     def later(self) -> Checks: ...
 
 
-def of(
-    scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: str, **settings: Any) -> dict[str, Any]:
     """Attrs in values for netCDF and Zarr: the analysis, what was counted and left out, `settings` and the scope."""
     settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):

@@ -117,7 +117,7 @@ def result(
     _check_dims(every, analysis, [*further, settings.get("along"), *group_dims({"analysis": analysis, **settings})])
     parts = {name: _of_its_own(name, values, name in coords) for name, values in every.items()}
     ds = _finished(parts, coords, {"analysis": analysis})
-    ds.attrs = {**own, **result_attrs.of(scores, analysis, settings)}
+    ds.attrs = {**own, **result_attrs.of(scores, analysis, **settings)}
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)
 
 

@@ -12,7 +12,20 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import extras, validate
-from xsumstat.io import cells, declarations, mtme, recognised, rows, runs, score_files, stores, tables, tabular, texts
+from xsumstat.io import (
+    cells,
+    declarations,
+    mtme,
+    recognised,
+    roles,
+    rows,
+    runs,
+    score_files,
+    stores,
+    tables,
+    tabular,
+    texts,
+)
 from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
@@ -107,6 +120,7 @@ def to_scores(
     validate.flag("wide", wide)
     dims = validate.several("dims", dims, "a column or several")
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
+    rows.check_layout(table, metric, wide)
     table = rows.with_system(table, system)
     scale = texts.checked(labels)
     table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
@@ -118,6 +132,8 @@ def to_scores(
         ds = _of_scores_alone(table, metric=metric, wide=wide, dims=dims, repeated=run is not None, **settings)
     else:
         settings |= {"metric": metric, "wide": wide, "dims": dims, "repeated": run is not None}
+        if wide and metric is None:
+            _report_other_raters(table, ratings, rater, [system, input, *dims])
         ds = _with_ratings(table, ratings, rater, **settings)
         gold = by_raters.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
@@ -132,6 +148,19 @@ def _of_scores_alone(
     if repeated and not wide:
         frame, place = runs.in_every_run(frame, place)
     return rows.of_frame(frame, wide=wide, place=place, **how)
+
+
+def _report_other_raters(frame: pd.DataFrame, ratings: Any, rater: str | None, labelled: list[str]) -> None:
+    """Warn of columns that become metrics and are called like raters."""
+    names = [name for name in frame.columns if isinstance(name, str) and name not in labelled and name != rater]
+    among = validate.several("ratings", ratings, "a metric or column, or several")
+    others = [name for name in roles.raters_in(frame, names) if name not in among]
+    if others:
+        validate.warn(
+            f"{validate.named('column', others)} read as {'metrics' if len(others) > 1 else 'a metric'}, with the name "
+            f"of a rater; if people rated, pass ratings={[*among, *others]!r}",
+            "perhaps_no_metric",
+        )
 
 
 def _of_scores(metric: Any, value: str, ratings: Any, wide: bool) -> list[Any]:

@@ -15,6 +15,7 @@ import xarray as xr
 from xsumstat import catalogue
 from xsumstat.analyses import adjust
 from xsumstat.analyses.task_averages import range_of
+from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import pair_results, results, wording
@@ -41,6 +42,7 @@ _ESTIMATES = (
     "type_i_error",
 )
 _OWN_TESTS = ("rank_tasks", "ranks_by")  # whose p-values mark their metrics
+_COUNTS = ("n_effective",)  # estimates of counts, without decimals
 _PLACES = ("rank", "cluster")  # 0 for a metric without one
 _CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
 _TITLES = {
@@ -260,7 +262,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
         body.append(("difference from raters", [Cell(text, True) for text in texts]))
         body.append((f"{_level(part)} interval", [Cell(text) for text in intervals]))
     if analysis == "alt_test":
-        may = [_NOTHING if math.isnan(rate) else "yes" if rate >= 0.5 else "no" for rate in values]
+        may = [_NOTHING if math.isnan(rate) else "yes" if rate >= WINNING else "no" for rate in values]
         body.append(("may replace a rater", [Cell(text) for text in may]))
     body += _numbers(part, catalogue.ANALYSES[analysis].beside, digits)
     if analysis == "rank_tasks":
@@ -365,8 +367,9 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
         text: Callable[[Any, int], str] = _pvalue if tests else _number
         decides = name == ("pvalue_adjusted" if "pvalue_adjusted" in names else "pvalue")
         bold |= decides
+        places = 0 if name in _COUNTS else digits
         body.append(
-            (_title(name, result), [Cell(text(each, digits), True, decides and each <= alpha) for each in frame[name]])
+            (_title(name, result), [Cell(text(each, places), True, decides and each <= alpha) for each in frame[name]])
         )
     columns = [Cell(title) for title, _ in body]
     rows = [list(row) for row in zip(*(cells for _, cells in body), strict=True)]

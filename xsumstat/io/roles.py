@@ -19,7 +19,7 @@ from xsumstat.core.method_synonyms import (
     RATERS,
 )
 from xsumstat.core.synonyms import spelt
-from xsumstat.io import tabular, texts
+from xsumstat.io import tabular, texts, words
 
 # A column of text is a text, and no label, from so many characters a cell on.
 _LONG = 40
@@ -54,6 +54,7 @@ class Roles:
     described: dict[str, str]  # by column, the dim that it describes
     texts: list[str]
     numbers: list[str]
+    words_in: dict[str, str]  # by column of texts that could be scores, what it holds
     ambiguous: dict[str, list[str]]  # by field, its several candidates
 
     def told(self, gold: str | None, raters: list[str] | None, elsewhere: bool) -> Roles:
@@ -135,6 +136,8 @@ class Roles:
             names = [name for name, described in self.described.items() if described == dim]
             if names:
                 said.append(f"{', '.join(names)}: {'a coordinate' if len(names) == 1 else 'coordinates'} of {dim}s")
+        for name, held in self.words_in.items():
+            said.append(f"left out: {name}, which holds {held}")
         if self.texts:
             said.append(f"text{'s' * (len(self.texts) > 1)} left out: {', '.join(self.texts)}")
         if self.numbers:
@@ -161,7 +164,7 @@ def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Ro
     rest = [name for name in free if name not in taken]
     found = Roles(
         **fields, tidy=tidy, raters=raters, people=[], gold=None, rated=None, metrics=[], judges=[], covariates=[],
-        lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], ambiguous=ambiguous,
+        lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], words_in={}, ambiguous=ambiguous,
     )  # fmt: skip
     if tidy:
         return _of_tidy(frame, found, rest)
@@ -199,6 +202,7 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
         found,
         texts=_texts(frame, rest, found.described),
         numbers=[name for name in numbers if name not in found.described],
+        words_in=_words_in(frame, [name for name in rest if name not in found.described]),
     )
     return _classified(found, metrics, found.raters)
 
@@ -352,6 +356,20 @@ def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str
         else:
             if fields["input"] is not None and fields["system"] is None and len(frame):
                 found[name] = "input"
+    return found
+
+
+def _words_in(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, str]:
+    """Columns of texts that could be scores: numbers with decimal commas, or grades in words."""
+    found: dict[str, str] = {}
+    for name in columns:
+        if tabular.is_nested(frame[name]) or _is_number(frame[name]) or is_text(frame[name], name):
+            continue
+        number, grades = words.comma(frame[name]), words.grades(frame[name])
+        if number is not None:
+            found[name] = f"numbers with decimal commas ({number}): read them as numbers"
+        elif grades:
+            found[name] = f"text ({', '.join(grades)}); grades need labels, the lowest first"
     return found
 
 

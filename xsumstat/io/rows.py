@@ -17,7 +17,7 @@ from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import columns as usual
-from xsumstat.io import labels, roles, tabular
+from xsumstat.io import labels, roles, tabular, words
 from xsumstat.io.labels import Codes, Labels, Place
 
 # The name of the system of a frame that names none, and of the column of systems.
@@ -79,7 +79,7 @@ def of_frame(
     tabular.check_flat(frame, [*names.values(), *metrics])
     rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
-    described, texts = _descriptions(rows, frame, [*names.values(), *metrics], quiet_numbers=chosen)
+    described, texts = _descriptions(rows, frame, [*names.values(), *metrics], chosen, wide)
     scores = [numbers(frame[column], column, place) for column in metrics]
     if wide and not chosen:
         _report_constant(metrics, scores, rows["system"].codes)
@@ -121,6 +121,17 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
     if system != SYSTEM or system in frame.columns or usual.recognised(columns, SYSTEM) is not None:
         return frame
     return frame.assign(**{SYSTEM: pd.Series(SYSTEM, index=frame.index, dtype=object)})
+
+
+def check_layout(frame: pd.DataFrame, metric: Any, wide: bool) -> None:
+    """Raise where a frame seems to have a column for each metric, and is to be read with one row per score."""
+    if wide or metric is not None or "metric" in frame.columns:
+        return
+    raise ValueError(
+        "the frame has no column 'metric'; if each metric has its own column, pass wide=True, else metric=COLUMN "
+        f"with the column that names the metric (df.meta prints the whole call); columns: "
+        f"{validate.listing(map(str, frame.columns), 20)}"
+    )
 
 
 def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
@@ -262,7 +273,7 @@ def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str
 
 
 def _descriptions(
-    rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool
+    rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool, wide: bool
 ) -> tuple[dict[str, tuple[str, np.ndarray[Any, Any]]], list[str]]:
     """The dim that each further column describes with its values, and texts that describe none; others are reported."""
     described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
@@ -280,13 +291,39 @@ def _descriptions(
             texts.append(str(column))
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
-    if loose:
-        validate.warn(
-            f"left out {validate.named('column', loose)}: no values of a metric, system or input"
-            f"{_of_percentages(frame, loose)}",
-            "columns_left_out",
-        )
+    _report_loose(frame, loose, wide)
     return described, texts
+
+
+def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> None:
+    """Warn of columns that are left out, with what they hold and how to keep them."""
+    if not columns:
+        return
+    told = {column: _held(frame[column]) if wide else "" for column in columns}
+    held = [f"{column!r} {text}" for column, text in told.items() if text]
+    others = [column for column, text in told.items() if not text]
+    if others:
+        held.append(
+            f"no values of a metric, system or input: {validate.listing(others)}{_of_percentages(frame, others)}"
+        )
+    validate.warn(f"left out {validate.named('column', columns)}: {'; '.join(held)}", "columns_left_out")
+
+
+def _held(column: pd.Series[Any]) -> str:
+    """What a column of texts holds that could be scores."""
+    if tabular.is_nested(column):
+        return ""
+    number = words.comma(column)
+    if number is not None:
+        return (
+            f"holds text, numbers with decimal commas ({number!r}): "
+            "read the file with pandas.read_csv(..., decimal=',')"
+        )
+    grades = words.grades(column)
+    if not grades:
+        return ""
+    shown = validate.listing(grades, 7)
+    return f"holds text ({shown}); if these are grades, pass labels=[...], the lowest first"
 
 
 def _filled(

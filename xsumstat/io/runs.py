@@ -31,6 +31,15 @@ def named(frame: pd.DataFrame, run: str | None, dims: list[str]) -> tuple[pd.Dat
     return frame.assign(**{RUN: _whole(frame[RUN])}), [*dims, RUN]
 
 
+def first(frame: pd.DataFrame, run: str) -> pd.DataFrame:
+    """The rows of one run and those without a run, without the column of runs: by them other columns are recognised."""
+    rows.known_columns(frame, {RUN: run})
+    blank = _blank(frame[run])
+    there = frame[run].loc[~blank]
+    kept = blank | (frame[run] == there.iloc[0]).to_numpy() if len(there) else blank
+    return frame.loc[kept].drop(columns=run)
+
+
 def in_every_run(frame: pd.DataFrame, place: Place) -> tuple[pd.DataFrame, Place]:
     """A tidy frame whose rows without a run, as of a metric without runs, are repeated in every run."""
     if RUN not in frame.columns:

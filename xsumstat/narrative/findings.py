@@ -334,7 +334,7 @@ def system_means(result: xr.Dataset) -> list[str]:
         lowest = f"{name(named[worst])} has the lowest, {told(worst)}"
         said = [
             f"{highest}; {lowest} {how}.",
-            *_best_mean(result, best, there.tolist()),
+            *_clearly_best(result, best, _overlapping(result, best, there.tolist())),
         ]
     rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
@@ -361,21 +361,39 @@ def system_means(result: xr.Dataset) -> list[str]:
     return [*said, *filter(None, [drawn.sentence(result.attrs)])]
 
 
-def _best_mean(result: xr.Dataset, best: int, there: list[int]) -> list[str]:
-    """Whether the best system's interval lies above all others, or which it overlaps."""
+def means_closing(result: xr.Dataset) -> list[str]:
+    """What shows whether the best system is better than those whose intervals its own overlaps."""
+    if result["mean"].dims != ("system",):
+        return []
+    there = np.flatnonzero(~np.isnan(result["mean"].values)).tolist()
+    if len(there) < 2:
+        return []
+    best = max(there, key=lambda at: float(result["mean"].values[at]))
+    overlapping = _overlapping(result, best, there)
+    if not overlapping:
+        return []
+    whose = "that" if len(overlapping) == 1 else "those"
+    first = name(labels(result, "system")[best])
+    return [
+        f"The interval of {first} overlaps with {whose} of {listed(overlapping, 4)}; a test of differences "
+        f'(compare_systems(method="ppi")) shows whether {first} is better.'
+    ]
+
+
+def _clearly_best(result: xr.Dataset, best: int, overlapping: list[str] | None) -> list[str]:
+    if overlapping != []:
+        return []
+    return [f"{name(labels(result, 'system')[best])} is best: its interval lies above those of all other systems."]
+
+
+def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] | None:
+    """Systems whose intervals reach that of the best; None without intervals."""
     named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
     low = float(np.atleast_1d(result["ci_low"].values)[best])
     others = [at for at in there if at != best]
     if math.isnan(low) or np.isnan(high[others]).any():
-        return []
-    overlapping = [name(named[at]) for at in others if high[at] >= low]
-    if not overlapping:
-        return [f"{name(named[best])} is best: its interval lies above those of all other systems."]
-    whose = "that" if len(overlapping) == 1 else "those"
-    return [
-        f"The interval of {name(named[best])} overlaps with {whose} of {listed(overlapping, 4)}; a test of differences "
-        f'(compare_systems(method="ppi")) shows whether {name(named[best])} is better.'
-    ]
+        return None
+    return [name(named[at]) for at in others if high[at] >= low]
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:

@@ -59,6 +59,16 @@ def agreement(one: xr.Dataset, judge: str) -> str:
     )
 
 
+def change(one: xr.Dataset, judge: str) -> str:
+    """The change of agreement of one metric, its interval and the measure, in few words."""
+    value, low, high = (float(one[each]) for each in ("difference", "ci_low", "ci_high"))
+    what = f"Agreement of {judge} with {gold(one)}"
+    if math.isnan(value):
+        return f"{what} is undefined by one version or both"
+    level = f"{100 * (1 - 2 * alpha_of(one)):.4g} % interval"
+    return f"{what} changed by {wording.estimate(value, low, high)} ({level}; {coefficient(one)})"
+
+
 def verdicts(one: xr.Dataset) -> str:
     """How many verdicts between two systems, or scores, changed."""
     n, scores = int(one["n_pairs"]), int(one["n_outputs"])

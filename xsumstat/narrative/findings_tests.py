@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust
+from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import drawn, pair_results, scope, wording
@@ -398,14 +399,17 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = "" if helper is None else f", with the help of {name(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
-        return [wording.Sentence(f"{said}{helped}", _level(result)), *_beside_means(result)]
-    closing = [*_beside_means(result), *filter(None, [drawn.sentence(result.attrs)])]
+        return [wording.Sentence(f"{said}{helped}", _level(result))]
     return [
         f"{wording.of_whom(result)}{best[0]}",
         *best[1:],
         wording.Sentence(f"{said}{helped}", settled_by(result)),
-        *closing,
+        *filter(None, [drawn.sentence(result.attrs)]),
     ]
+
+
+def systems_closing(result: xr.Dataset) -> list[str]:
+    return [*_beside_means(result), *uncorrected(result)]
 
 
 def _beside_means(result: xr.Dataset) -> list[str]:
@@ -549,7 +553,7 @@ def alt_test(result: xr.Dataset) -> list[str]:
     how = f"margin {margin}, alpha {setting(alpha_of(result))}{whom}; {wording.correction_words(result)}"
     texts = []
     for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
-        found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= 0.5) == may]
+        found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= WINNING) == may]
         each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
         if each:
             texts.append(f"{listed(each)} {verb}")
@@ -642,7 +646,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     tested = int((~np.isnan(p)).sum())
     if not tested:
         return [f"No bias can be tested for {covariate}."]
-    clear, explained = p <= alpha_of(one), _explained_below(one)
+    clear, explained = p <= alpha_of(one), explained_below(one)
     low, high = one["ci_low"].values, one["ci_high"].values
     untold = ~clear & np.isinf(low) & np.isinf(high)
     noisy = clear & ~np.isnan(explained)
@@ -696,7 +700,7 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
     return f"{called} ({number(one['slope'].values[at])})"
 
 
-def _explained_below(one: xr.Dataset) -> FloatArray:
+def explained_below(one: xr.Dataset) -> FloatArray:
     """Highest reliability of human scores at which noise explains each slope; NaN for none."""
     if "corrected_pvalue" not in one:
         return np.full(one["slope"].shape, np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,18 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
 
 
+def together(results: Iterable[xr.Dataset]) -> list[str]:
+    """Paragraphs on estimates and on tests of several results, without the software; what they share is told once."""
+    aims: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        how = _of_intervals(result), _of_tests(result)
+        aims.setdefault(how, []).extend(filter(None, [_aim(result), _of_calibration(result)]))
+    paragraphs: list[list[str]] = [[], []]
+    for how, said in aims.items():
+        paragraphs[bool(how[1])] += [*dict.fromkeys(said), *filter(None, how)]
+    return [_CITED.sub(_in_text, " ".join(parts)) for parts in paragraphs if parts]
+
+
 def _analysis(result: xr.Dataset) -> str:
     simulated = "truth" in result and result.attrs.get("source") == "simulated"
     made = "simulate_like" if "like" in result.attrs else "simulate"
@@ -128,6 +140,8 @@ def _analysis(result: xr.Dataset) -> str:
         return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
     if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
         return "human_ceiling_of_classes"
+    if name == "confusion" and "along" in result.attrs:
+        return "confusion_of_raters"
     if name == "compare_metrics":
         return _OLDER_TESTS.get(str(result.attrs.get("method")), name)
     if name == "corr_test" and "against" in result.attrs:

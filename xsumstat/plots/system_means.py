@@ -89,7 +89,9 @@ def system_means(
     color, marker = style_of(0)
     helped = f"with {wording.name(result.attrs.get('helped_by', 'the metric'))}"
     items = [(helped, {"color": color, "marker": marker, "lw": 2}), ("ratings alone", {"color": muted(), **_ALONE})]
-    target = {"new": "of new inputs", "these": "of these inputs"}.get(str(result.attrs.get("target")), "")
+    target = {"new": "means over new inputs", "these": "means over these inputs"}.get(
+        str(result.attrs.get("target")), ""
+    )
     notes = [wording.how(result), target, left_out, undefined]
     return finished(axes, ax, title=title, items=items, notes=notes)
 

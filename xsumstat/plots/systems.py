@@ -213,7 +213,7 @@ def _labels(result: xr.Dataset, metric: Any, order: Any, figsize: Any, title: st
     axes = axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _counts(axis, panel["n_outputs"].transpose("human_label", "judge_label").values)
-        panel_title(axis, f"{name}\n{100 * float(panel['alike']):.0f} % alike".lstrip(), max(2.0, side))
+        panel_title(axis, f"{name}\n{100 * float(panel['alike']):.0f} % equal".lstrip(), max(2.0, side))
         axis.set_xticks(range(len(names)), names, fontsize=8, **PLAIN)
         axis.set_yticks(range(len(names)), texts(result["human_label"]), fontsize=8, **PLAIN)
     for axis in axes[::across]:

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import scale_checks
+from xsumstat.dataset import locate, scale_checks
 from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -19,14 +19,21 @@ _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
 # So many different ratings at most are grades.
 _MOST_GRADES = 10
 # Differences of two systems that are planned for, in standard deviations of the human scores.
-_DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+DIFFERENCES, _POWER = (0.2, 0.5), 0.8
+# Margins of the alternative annotator test that its authors advise for experts (the default) and for crowd workers, and
+# what the result of the latter is called.
+EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
+USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
 # Questions that say by themselves why they have no answer.
 ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes."""
+    """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes.
+
+    The result has the name of the call unless `called` otherwise. `closing` sentences point to further analyses.
+    """
 
     name: str
     settings: dict[str, Any]
@@ -35,6 +42,8 @@ class Ask:
     says: bool = True
     table: bool = True
     of_package: bool = False
+    closing: bool = True
+    called: str = ""
 
 
 def groups(ds: xr.Dataset) -> list[str]:
@@ -54,6 +63,7 @@ def about_judges(
     adjust: str,
     alpha: float,
     rng: int,
+    margin: float | None = None,
 ) -> dict[str, list[Ask]]:
     people, given = about.people, about.given
     rated: dict[str, Any] = {"rating": people.rating}
@@ -73,6 +83,12 @@ def about_judges(
         found["Which judge agrees better with human scores?"] = [
             Ask("compare_metrics", how, table=len(about.judges) > 2)
         ]
+    if about.runs is not None:
+        every_run = OnScale(about.runs, people.gold, about.judges, called="runs")
+        how = {"level": measure["level"], **limits}
+        found["Do several runs of the judge agree?"] = [
+            Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
+        ]
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= _MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
@@ -84,10 +100,28 @@ def about_judges(
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
     found[BIAS] = err
+    lacking = _lacking(about)
+    if lacking:
+        how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": rng}
+        found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
         how = {**rated, "metric": about.judges, "alpha": alpha}
-        found["May the judge replace an annotator?"] = [Ask("alt_test", how)]
+        if margin is None:
+            crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
+            asks = [Ask("alt_test", how), crowd]
+        else:
+            asks = [Ask("alt_test", {**how, "margin": margin})]
+        found["May the judge replace an annotator?"] = asks
     return found
+
+
+def _lacking(about: Subject) -> list[Hashable]:
+    """Judges without a score for some output that a rater or another metric scored."""
+    there = locate.checked_scores(about.ds).notnull()
+    scored = there.any("metric") | about.people.values.notnull()
+    lost = scored & ~there
+    lost = lost.any([dim for dim in lost.dims if dim != "metric"])
+    return [label for label in about.judges if bool(lost.sel(metric=label))]
 
 
 def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[Ask]:
@@ -98,7 +132,7 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
     """
     name = "kappa" if two else "weighted_kappa"
     on = functools.partial(on_scale, about, COEFFICIENTS[name], rng)
-    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on)
+    agree = Ask("ci", {"level": "global", "coefficient": name, **limits}, of=on, closing=False)
     single = {"along": "rater"} if about.people.n_raters > 1 else {}
     return [
         agree,
@@ -106,20 +140,31 @@ def _same(about: Subject, two: bool, limits: dict[str, Any], rng: int) -> list[A
     ]
 
 
+def about_versions(
+    about: Subject, anchor: xr.Dataset, margin: float, measure: dict[str, Any], alpha: float
+) -> dict[str, list[Ask]]:
+    how = {"anchor": anchor, "margin": margin, "alpha": alpha}
+    how |= {name: measure[name] for name in ("level", "coefficient")}
+    now = OnScale(about.ds, about.people.values, about.judges)
+    return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
+
+
 def about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
-    means = Ask("system_means", {"gold": people.gold, "metric": best, **limits}, picture="system_means")
+    several = ds.sizes["system"] > 1
+    how = {"gold": people.gold, "metric": best, **limits}
+    means = Ask("system_means", how, picture="system_means", closing=not several)
     asks = [means]
-    if ds.sizes["system"] > 1:
+    if several:
         how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
-        asks.append(Ask("compare_systems", how))
+        asks.append(Ask("compare_systems", how, closing=False))
     sd = float(people.values.std(ddof=1))
-    wanted = [float(f"{part * sd:.2g}") for part in _DIFFERENCES]
+    wanted = [float(f"{part * sd:.2g}") for part in DIFFERENCES]
     of_whom = {"gold": people.gold}
     if people.n_raters > 1:
         of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
-    what = {"difference": wanted} if ds.sizes["system"] > 1 else {"estimand": "mean", "target": 2 * wanted[0]}
+    what = {"difference": wanted} if several else {"estimand": "mean", "target": 2 * wanted[0]}
     plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)
     return {
         "Which system is best?": asks,

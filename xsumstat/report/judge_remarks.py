@@ -2,25 +2,112 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import wording
-from xsumstat.report.judge_questions import Ask
+from xsumstat.catalogue.raters import WINNING
+from xsumstat.dataset import calibrated, wording
+from xsumstat.report.judge_questions import CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People
+
+# A judge that saves less than this share of the ratings adds little.
+_LITTLE = 0.05
 
 
 def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
     """The sentences that follow those of the result; `shown` has the results so far."""
+    if ask.name == "human_ceiling":
+        return [*_how_much_lower(result), *_reversed(result)]
     if ask.picture == "forest":
         return _reversed(result)
+    if ask.called == CROWD_TEST:
+        return _other_margin(result)
     if ask.name == "alt_test":
-        return _within_margin(result, shown)
-    if ask.name == "confusion" and "along" in result.attrs:
-        return _raters_alike(people)
+        return [*_within_margin(result, shown), *_meaning(result)]
+    if ask.name == "system_means":
+        return _saved(result)
+    if ask.name == "plan" and "difference" in result.coords:
+        return _differences(result, people)
+    if ask.name == "confusion":
+        return [*(_raters_alike(people) if "along" in result.attrs else []), *_mapped(result)]
     return []
+
+
+def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
+    """What "no significant difference" leaves open, and with whom each is compared."""
+    said = []
+    if ceiling["difference"].dims == ("metric",):
+        low, high = ceiling["difference_low"].values, ceiling["difference_high"].values
+        open_ = np.flatnonzero((low < 0) & (high >= 0))
+        each = [
+            f"{wording.name(ceiling['metric'].values[at])} may agree up to {wording.number(-low[at])} less"
+            for at in open_
+        ]
+        if each:
+            said.append(f"This does not show that they agree equally well: {wording.listed(each)}.")
+    if wording.scale_of(ceiling.attrs) in ("classes", "two"):
+        return said
+    return [
+        *said,
+        "Each judge and each rater is compared with the mean of the other raters on that rater's outputs. Agreement "
+        "with the mean of all raters, as ci computes it, is another number.",
+    ]
+
+
+def _meaning(test: xr.Dataset) -> list[str]:
+    """The numbers of the alternative annotator test in words."""
+    margin = wording.setting(float(test.attrs["margin"]))
+    return [
+        "The test asks, output by output, whether the judge or the rater is nearer to the other raters (or as near). "
+        "The judge's share of these outputs is the advantage probability. The judge wins against a rater if that rater "
+        f"is nearer at most {margin} more often; this margin allows for its lower cost. It may replace a rater if "
+        "it wins against at least half of the raters (winning rate)."
+    ]
+
+
+def _other_margin(test: xr.Dataset) -> list[str]:
+    """The verdicts with the margin for crowd workers."""
+    rates = test["winning_rate"]
+    if rates.dims != ("metric",):
+        return []
+    raters = test["pvalue"].notnull().sum("rater").values
+    each = [
+        f"{wording.name(label)} {'may' if rate >= WINNING else 'may not'} (wins against {round(rate * n)} of {n})"
+        for label, rate, n in zip(rates["metric"].values.tolist(), rates.values, raters, strict=True)
+        if not math.isnan(rate)
+    ]
+    margin = wording.setting(float(test.attrs["margin"]))
+    experts = f"The margin {wording.setting(EXPERTS)} is usual if the raters are experts."
+    return [f"{experts} With {margin}, usual for crowd workers: {wording.listed(each)}."] if each else []
+
+
+def _saved(means: xr.Dataset) -> list[str]:
+    """How many ratings the judge saves, where it helps."""
+    n, equal = (np.atleast_1d(means[name].values).astype(float) for name in ("n_rated", "n_effective"))
+    usable = (n > 0) & np.isfinite(equal) & (equal > 0)
+    if means.attrs["target"] == "these" or "helped_by" not in means.attrs or not usable.any():
+        return []
+    if bool((n == np.atleast_1d(means["n_inputs"].values))[usable].all()):
+        return []
+    saved = 1 - 1 / float(np.median((equal / n)[usable]))
+    who = wording.name(means.attrs["helped_by"])
+    if saved < _LITTLE:
+        return [f"So {who} adds little to these means: it saves {100 * max(saved, 0):.0f} % of the ratings."]
+    return [f"So {who} saves {100 * saved:.0f} % of the ratings."]
+
+
+def _differences(plan: xr.Dataset, people: People) -> list[str]:
+    """Where the differences of a plan come from."""
+    sd = float(people.values.std(ddof=1))
+    found = [wording.setting(float(each)) for each in np.atleast_1d(plan["difference"].values)]
+    shares = [wording.setting(share) for share in DIFFERENCES]
+    return [
+        f"The differences {wording.listed(found)} between two systems are {wording.listed(shares)} standard deviations "
+        f"of the human scores ({wording.number(sd)}): a small and a medium difference."
+    ]
 
 
 def _raters_alike(people: People) -> list[str]:
@@ -31,6 +118,18 @@ def _raters_alike(people: People) -> list[str]:
     return [
         f"Two raters give the same grade in {alike:,} of {pairs:,} pairs of ratings of an output "
         f"({100 * alike / pairs:.0f} %)."
+    ]
+
+
+def _mapped(counts: xr.Dataset) -> list[str]:
+    """What grades of calibrated judges cannot show."""
+    found = calibrated.labels(counts)
+    if not found:
+        return []
+    one = len(found) == 1
+    return [
+        f"The grades of {wording.listed(map(wording.name, found))} were fitted to those of raters: they cannot show "
+        f"whether {'it grades' if one else 'these judges grade'} higher or lower than raters."
     ]
 
 
@@ -67,7 +166,9 @@ def _within_margin(test: xr.Dataset, shown: Mapping[str, xr.Dataset]) -> list[st
     rates = test["winning_rate"]
     if high is None or rates.dims != ("metric",) or high.dims != ("metric",):
         return []
-    found = [label for label in rates["metric"].values if rates.sel(metric=label) >= 0.5 and high.sel(metric=label) < 0]
+    found = [
+        label for label in rates["metric"].values if rates.sel(metric=label) >= WINNING and high.sel(metric=label) < 0
+    ]
     if not found:
         return []
     names = wording.listed(map(wording.name, found))

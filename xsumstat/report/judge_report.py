@@ -19,10 +19,20 @@ from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
 from xsumstat.narrative import conclusions, methods
-from xsumstat.report import judge_questions, judge_remarks, report_data, report_page
+from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_summary, report_data, report_page
 from xsumstat.report.judge_questions import Ask
-from xsumstat.report.judge_subject import OnScale, People, code_of, subject
+from xsumstat.report.judge_subject import OnScale, People, Subject, code_of, subject
 from xsumstat.report.report_pictures import shortened
+
+# Titles of tables; others are called by their coefficient and level.
+_TITLES = {
+    "agreement": "Krippendorff's alpha",
+    "bias": "Change of the judge's error with the covariate, in standard deviations of the judge's scores",
+    "missingness": "Missing scores, and the lowest and highest mean that they allow",
+    "alt_test": "Alternative annotator test",
+    "system_means": "Means of the human scores",
+    "compare_systems": "p-values of the differences between systems",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,32 +57,44 @@ class JudgeReport(report_page.Page):
         Questions with answers.
     results : dict of str to Dataset
         Results of the analyses by name.
+    summary : tuple of str
+        The short answer: a line for each judge, weak points and scope.
     notes : tuple of str
         Warnings.
     data : tuple of (str, str)
         Description of the scores.
     code : str
         Python that reproduces the numbers.
+    scores : str
+        What was analysed, in a sentence for a paper.
     """
 
     name: str
     sections: tuple[Section, ...]
     results: dict[str, xr.Dataset]
+    summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
     code: str = ""
+    scores: str = ""
 
     def about(self) -> str:
         """One sentence on what made the page."""
         return f"xsumstat {extras.package_version()}. Each answer states which systems and inputs it covers."
 
+    def conclusion(self) -> str:
+        """The short answer, a line for each judge, and one each for weak points and scope."""
+        return "\n".join(self.summary)
+
     def paper(self) -> list[str]:
-        """The methods, in sentences for a paper."""
-        return list(dict.fromkeys(filter(None, map(methods.methods, self.results.values()))))
+        """The scores, the estimates and the tests, a paragraph each for a paper."""
+        told = [result for name, result in self.results.items() if name != judge_questions.CROWD_TEST]
+        return [*filter(None, [self.scores]), *methods.together(told)]
 
     def text(self, width: int = 100) -> str:
         """The page as plain text, about `width` characters wide."""
-        parts = [f"Can the judge be trusted? {wording.printable(self.name)}"]
+        short = [textwrap.fill(wording.printable(each), width) for each in self.summary]
+        parts = ["\n".join([f"Can the judge be trusted? {wording.printable(self.name)}", *short])]
         for section in self.sections:
             said = [textwrap.fill(wording.printable(each), width) for each in section.said]
             tables = ["\n".join([title, *_lines(table)]) for title, table in section.tables]
@@ -103,11 +125,16 @@ def make_report(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
+    margin: float | None = None,
+    anchor: xr.Dataset | None = None,
+    drift: float = 0.05,
     rng: int = 0,
     source: str = "",
 ) -> JudgeReport:
+    if margin is not None:
+        margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)
-    ds, people, judges, given = about.ds, about.people, about.judges, about.given
+    ds, people, judges = about.ds, about.people, about.judges
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     shown: dict[str, xr.Dataset] = {}
@@ -123,14 +150,19 @@ def make_report(
             code.extend(lines)
             caveats.extend(said)
 
-    answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng))
+    answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng, margin))
     answer(judge_questions.about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
+    if anchor is not None:
+        answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))
     # Groups and calibrated scores lack no cells but those that the whole lacks.
     notes = tuple(dict.fromkeys(value_checks.first_of_its_cause(caveats, ("cells_left_out",))))
     for note in notes:
         validate.warn(note)
-    rows = _data(ds, people, judges, given)
-    return JudgeReport(name, tuple(sections), shown, notes, rows, _code(people, code, source))
+    rows = _data(about)
+    short = judge_summary.summary(about, shown, alpha)
+    of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run")', ""]
+    python = _code(people, [*of_runs, *code], source)
+    return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng))
 
 
 def _answered(
@@ -151,7 +183,7 @@ def _answered(
         caveats += held.caveats
         key = _key(ask, shown)
         shown[key] = result
-        said += conclusions.sentences(result) if ask.says else []
+        said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, people)
         code += [line for line in on.code if line not in code]
         code.append(f"{key.replace(' ', '_')} = {code_of(ask.name, settings, people, on.name, ask.of_package)}")
@@ -209,16 +241,21 @@ def _table(result: xr.Dataset) -> pd.DataFrame | None:
 
 def _title(result: xr.Dataset) -> str:
     a = result.attrs
-    if "coefficient" in a:
-        label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
-        return f"{label}, {a['level']} level"
-    return ""
+    told = _TITLES.get(str(a["analysis"]), "")
+    if a["analysis"] == "alt_test":
+        return f"{told}, margin {wording.setting(float(a['margin']))}"
+    if a["analysis"] == "compare_systems":
+        return f"{told}; {wording.correction_words(result)}"
+    if told:
+        return told
+    label = COEFFICIENTS[a["coefficient"]].label if a["coefficient"] in COEFFICIENTS else str(a["coefficient"])
+    return f"{label}, {a['level']} level"
 
 
 def _picture(
     result: xr.Dataset, name: str, question: str, table: pd.DataFrame | None
 ) -> tuple[Callable[[], Any], str, str]:
-    module = {"confusion": "systems"}.get(name, name)
+    module = {"confusion": "systems", "repeatability": "runs"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
     return functools.partial(draw, shortened(result)), question, wording.printable(f"{question} {numbers}")
@@ -234,9 +271,13 @@ def _lines(table: pd.DataFrame) -> list[str]:
     return [padded[0], "  ".join("-" * width for width in widths), *padded[1:]]
 
 
-def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[str]) -> tuple[tuple[str, str], ...]:
+def _data(about: Subject) -> tuple[tuple[str, str], ...]:
+    ds, people, judges, given = about.ds, about.people, about.judges, about.given
     rows = [("systems", _sized(ds, "system")), ("prompts", _sized(ds, "input"))]
     rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
+    if about.runs is not None:
+        n = judge_runs.n_runs(about.runs)
+        rows.append(("runs of the judges", f"{n}; other answers use the {judge_runs.told(n)}"))
     if people.n_raters:
         ratings = people.each
         names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)
@@ -249,6 +290,24 @@ def _data(ds: xr.Dataset, people: People, judges: list[Hashable], given: list[st
     return tuple(rows)
 
 
+def _for_a_paper(about: Subject, rng: int) -> str:
+    ds, people = about.ds, about.people
+    outputs = int(people.values.size)
+    sizes = f"{validate.counted(ds.sizes['system'], 'system')} on {validate.counted(ds.sizes['input'], 'input')}"
+    rated = f"one human score for each of {int(people.values.notnull().sum()):,}"
+    if people.n_raters:
+        there = int(people.each.notnull().sum())
+        rated = (
+            f"{there:,} ratings by {validate.counted(people.n_raters, 'rater')} ({people.each.size - there:,} of "
+            f"{people.each.size:,} possible ratings are missing)"
+        )
+    judges = wording.listed(map(wording.name, about.judges), 8)
+    return (
+        f"We analysed {outputs:,} outputs of {sizes}, with {rated}, and the scores of {judges}, with xsumstat "
+        f"{extras.package_version()} (seed {rng})."
+    )
+
+
 def _sized(ds: xr.Dataset, dim: str) -> str:
     size = ds.sizes[dim]
     return (
@@ -257,6 +316,8 @@ def _sized(ds: xr.Dataset, dim: str) -> str:
 
 
 def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
+    if ask.called:
+        return ask.called
     beside = ask.settings.get("by", ask.settings.get("coefficient"))
     return f"{ask.name} {beside}" if beside is not None and (ask.of or ask.name in shown) else ask.name
 

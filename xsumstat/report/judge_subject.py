@@ -16,19 +16,24 @@ from xsumstat.core import validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.dataset import align, calibrated, chunking, golds, locate, metric_choice, scale_checks, wording
-from xsumstat.report import report_data
+from xsumstat.report import judge_runs, report_data
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
+    """Scores, of several runs their mean; human scores, judges and covariates; and the scores of each run, if any."""
+
     ds: xr.Dataset
     people: People
     judges: list[Hashable]
     given: list[str]
+    runs: xr.Dataset | None = None
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     ds = ds.compute() if any(chunking.is_lazy(values) for values in ds.data_vars.values()) else ds
+    runs = ds if judge_runs.n_runs(ds) > 1 else None
+    ds = judge_runs.averaged(ds)
     people = _people(ds, gold)
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
@@ -38,7 +43,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
             f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
             "metric=...; if judges are among the raters of ratings, make them metrics (to_scores: metric=, ratings=)"
         )
-    return Subject(ds, people, judges, given)
+    return Subject(ds, people, judges, given, runs)
 
 
 @dataclass(frozen=True)
@@ -120,10 +125,14 @@ def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str,
 
 def code_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
     """A call as Python; arrays by what the code calls them."""
-    arrays = {id(people.gold): "gold", id(people.rating): "rating"}
+    arrays = {id(people.gold): "gold", id(people.rating): "rating", id(people.values): repr("human")}
     given = {key: value for key, value in settings.items() if value is not None}
     shown = {
-        key: arrays.get(id(value), "vote") if isinstance(value, xr.DataArray) else repr(value)
+        key: arrays.get(id(value), "vote")
+        if isinstance(value, xr.DataArray)
+        else "anchor"
+        if isinstance(value, xr.Dataset)
+        else repr(value)
         for key, value in given.items()
     }
     arguments = [f"{key}={value}" for key, value in shown.items()]
@@ -149,13 +158,14 @@ def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequenc
 
 @dataclass(frozen=True, eq=False)
 class OnScale:
-    """Judges on the human scale: scores, human scores, names, and code."""
+    """Judges on the human scale, or of each run: scores, human scores, names, code, and what the code calls scores."""
 
     ds: xr.Dataset
     gold: Any
     judges: list[Hashable]
     code: tuple[str, ...] = ()
+    called: str = ""
 
     @property
     def name(self) -> str:
-        return "calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds"
+        return self.called or ("calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds")

@@ -241,6 +241,7 @@ def report(
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
+    margin: float | None = None,
     rng: int | np.random.SeedSequence | np.random.Generator | None = 0,
     progress: bool | None = None,
 ) -> Report | JudgeReport:
@@ -252,7 +253,7 @@ def report(
     kind : {"metrics", "judge"}, default "metrics"
         "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
         whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
-        `ds`.
+        `ds`. With a dim "run" it asks how well runs agree, and the other answers use their mean.
     {metric}
     name : str, default "scores"
         Name of the scores in the heading.
@@ -272,6 +273,8 @@ def report(
         Correction of the p-values over all pairs of metrics.
     alpha : float, default 0.05
         Significance level, between 0 and 1.
+    margin : float, optional
+        Judge: margin of `alt_test`, by default 0.2, for experts; 0.1 is for crowd workers.
     rng : None, int, SeedSequence or Generator, default 0
         Source of the draws; one seed gives the same numbers.
     {progress}
@@ -303,7 +306,9 @@ def report(
             "adjust": adjust,
         }
         seed = draws.seed_of(rng)
-        return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, rng=seed)
+        return judge_report.make_report(ds, name, gold=gold, metric=metric, **how, alpha=alpha, margin=margin, rng=seed)
+    if margin is not None:
+        raise ValueError(f"margin is that of alt_test, which only kind='judge' asks; got margin={margin!r}")
     if metric is None:
         score = locate.checked_scores(ds)
         own = golds.find_gold(ds, score, gold)[2]

@@ -26,6 +26,7 @@ _DARK = (
     "color-scheme:dark;--ground:#15181c;--ink:#e6e6e6;--soft:#a8b0b8;--line:#3a4048;--code:#23272d;--mark:#7cc0f5;"
     "--light:none;--dark:block"
 )
+_ENDINGS = ("", ".html", ".htm")
 _NOTEBOOKS = ('[data-jp-theme-light="false"]', '[data-theme="dark"]', '[theme="dark"]', "body.vscode-dark")
 _STYLE = """
 .xsumstat-report { container-type: inline-size; width: 100%; box-sizing: border-box; max-width: 60rem;
@@ -38,7 +39,11 @@ _STYLE = """
 .xsumstat-report .about { color: var(--soft); font-size: .9rem; }
 .xsumstat-report .verdict { font-size: 1.1rem; border-left: 4px solid var(--mark); padding-left: .8rem;
   margin: 1rem 0; }
-.xsumstat-report .wide { overflow-x: auto; margin: .5rem 0; }
+.xsumstat-report .wide { overflow-x: auto; margin: .5rem 0; background:
+  linear-gradient(to right, var(--ground) 40%, transparent) left / 2.5rem 100% no-repeat local,
+  linear-gradient(to left, var(--ground) 40%, transparent) right / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, var(--line), transparent) left / .8rem calc(100% - 6px) no-repeat scroll,
+  linear-gradient(to left, var(--line), transparent) right / .8rem calc(100% - 6px) no-repeat scroll; }
 .xsumstat-report :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
 .xsumstat-report .light { display: var(--light, block); }
 .xsumstat-report .dark { display: var(--dark, none); }
@@ -54,7 +59,8 @@ _STYLE = """
 .xsumstat-report dt { color: var(--soft); font-weight: normal; } .xsumstat-report dd { margin: 0; }
 .xsumstat-report pre { background: var(--code); color: inherit; padding: .7rem .9rem; margin: .5rem 0;
   border-radius: 4px; font: .85rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
-.xsumstat-report .labelled tbody th { min-width: 5rem; }
+.xsumstat-report .labelled thead th { white-space: normal; vertical-align: bottom; overflow-wrap: normal; }
+.xsumstat-report .labelled tbody th { min-width: 7rem; }
 @container (max-width: 38rem) {
   .xsumstat-report thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .xsumstat-report :is(table, caption, tbody) { display: block; }
@@ -92,9 +98,15 @@ class Page(abc.ABC):
         Parameters
         ----------
         path : path
-            Such as "report.html"; an existing file is replaced.
+            Such as "report.html"; an existing file is replaced. Its folder must exist.
         """
-        write_whole(validate.path("path", path), self.html())
+        target = validate.path("path", path)
+        if target.suffix.lower() not in _ENDINGS:
+            raise ValueError(f"path {str(target)!r}: save writes HTML, so the name must end in .html or .htm")
+        folder = target.absolute().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"path {str(target)!r}: there is no folder {folder}")
+        write_whole(target, self.html())
 
     def __str__(self) -> str:
         return self.text()
@@ -131,6 +143,8 @@ class Answers(_Shown, Protocol):
 class JudgeAnswers(_Shown, Protocol):
     @property
     def sections(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
+    def summary(self) -> Sequence[str]: ...  # noqa: D102
 
 
 class TaskAnswers(_Shown, Protocol):
@@ -170,6 +184,7 @@ def of_judges(answers: JudgeAnswers, top: int) -> str:
     parts = [
         f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
         f'<p class="about">{_text(answers.about())}</p>\n',
+        f'<div class="verdict">{"".join(f"<p>{_text(line)}</p>" for line in answers.summary)}</div>\n',
     ]
     for section in answers.sections:
         said = "".join(f"<p>{_text(text)}</p>" for text in section.said)

@@ -1,0 +1,116 @@
+"""Columns of texts where scores could be: what is said of them, in Python and on the command line."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import xsumstat
+from xsumstat.cli import main as cli
+from xsumstat.io import words
+
+GRADES = ["bad", "poor", "ok", "good", "great"]
+
+
+@pytest.fixture
+def frame():
+    """Two raters, a judge of numbers, a judge of words, and a metric with decimal commas."""
+    rng = np.random.default_rng(4)
+    rows = pd.MultiIndex.from_product([list("abc"), [f"p{at}" for at in range(20)]], names=["system", "prompt_id"])
+    quality = rng.normal(size=len(rows))
+    graded = {
+        name: np.clip(np.round(3 + quality + 0.5 * rng.normal(size=len(rows))), 1, 5)
+        for name in ("annotator_1", "annotator_2", "judge_a", "judge_b")
+    }
+    graded["judge_a"] = [GRADES[int(each) - 1] for each in graded["judge_a"]]
+    graded["rouge"] = [f"{each:.3f}".replace(".", ",") for each in 0.4 + quality / 10]
+    return pd.DataFrame(graded, index=rows).reset_index()
+
+
+HOW = {"input": "prompt_id", "wide": True, "ratings": ["annotator_1", "annotator_2"]}
+
+
+def test_a_column_of_texts_is_left_out_with_what_it_holds_and_the_remedy(frame):
+    with pytest.warns(xsumstat.LeftOutWarning, match="left out columns 'judge_a', 'rouge'") as caught:
+        frame.meta.to_scores(**HOW)
+    (text,) = [str(each.message) for each in caught]
+    assert "'judge_a' holds text (" in text and all(repr(grade) in text for grade in frame.judge_a.unique())
+    assert "pass labels=[...], the lowest first" in text
+    assert f"decimal commas ({frame['rouge'][0]!r})" in text and "pandas.read_csv(..., decimal=',')" in text
+    numbers = frame.assign(rouge=[float(each.replace(",", ".")) for each in frame["rouge"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds = numbers.meta.to_scores(**HOW, labels=GRADES)
+    expected = frame.judge_a.map(GRADES.index).to_numpy(dtype=float).reshape(3, 20)
+    np.testing.assert_array_equal(ds.score.sel(metric="judge_a"), expected)
+
+
+def test_the_frame_and_the_command_line_name_such_columns(frame, tmp_path, capsys):
+    said = str(frame.meta)
+    assert "judge_a, which holds text (" in said and "rouge, which holds numbers with decimal commas (" in said
+    assert "labels, the lowest first" in said
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv")]) == 0
+    err = capsys.readouterr().err
+    assert "judge_a, which holds text (" in err and "'judge_a' holds text (" in err
+    assert "add --labels ..., the lowest first" in err and "labels=" not in err
+    assert cli.main([str(tmp_path / "a.csv"), "--labels", *GRADES]) == 0
+    assert "judges: judge_a, judge_b" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("values", "comma", "grades"),
+    [
+        (["0,31", "1", None, "-,5"], "0,31", []),
+        (["0,31", "n/a"], None, []),
+        (["1", "2"], None, []),
+        (["good"] * 5, None, []),
+        ([" pass", "fail "], None, ["pass", "fail"]),
+        (list("abcdefgh"), None, []),
+        ([1, "good"], None, []),
+        ([None, None], None, []),
+    ],
+)
+def test_what_texts_may_be(values, comma, grades):
+    column = pd.Series(values, dtype=object)
+    assert words.comma(column) == comma
+    assert words.grades(column) == grades
+
+
+def test_other_raters_are_not_metrics_without_a_word(frame):
+    plain = frame.drop(columns=["judge_a", "rouge"])
+    with pytest.warns(xsumstat.CautionWarning, match="column 'annotator_2' read as a metric.*pass ratings="):
+        ds = plain.meta.to_scores(input="prompt_id", wide=True, ratings="annotator_1")
+    assert list(ds.metric.values) == ["annotator_2", "judge_b", "human"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain.meta.to_scores(input="prompt_id", wide=True, ratings="annotator_1", metric="judge_b")
+
+
+def test_a_frame_with_a_column_for_each_metric_needs_wide(frame):
+    with pytest.raises(ValueError, match="has no column 'metric'; if each metric has its own column, pass wide=True"):
+        frame.meta.to_scores(input="prompt_id")
+    with pytest.raises(ValueError, match="columns: 'a'$"):
+        pd.DataFrame({"a": [1, 2]}).meta.to_scores()
+
+
+def test_the_mean_of_the_raters_may_be_named(frame, tmp_path, capsys):
+    frame.drop(columns=["judge_a", "rouge"]).to_csv(tmp_path / "a.csv", index=False)
+    pages = []
+    for more in ([], ["--gold", "human"]):
+        assert cli.main([str(tmp_path / "a.csv"), *more, "--require", "kendall >= .1"]) == 0
+        pages.append(capsys.readouterr().out)
+    assert pages[0] == pages[1]
+
+
+def test_names_of_persons_get_a_whole_command(frame, tmp_path, capsys, monkeypatch):
+    names = {"annotator_1": "Anna", "annotator_2": "Ben K", "judge_b": "gpt"}
+    monkeypatch.chdir(tmp_path)
+    frame.drop(columns=["judge_a", "rouge"]).rename(columns=names).to_csv("a.csv", index=False)
+    assert cli.main(["a.csv", "--judge"]) == 2
+    err = capsys.readouterr().err
+    assert "no human scores found; name them: --gold COLUMN, --raters COLUMN COLUMN ..." in err
+    assert "For human scores in 'Anna', 'Ben K' and judges or metrics in 'gpt': " in err
+    assert err.rstrip().endswith("a.csv --raters Anna 'Ben K' --metric gpt --judge")
+    assert cli.main(["a.csv", "--raters", "Anna", "Ben K", "--metric", "gpt", "--judge"]) == 0

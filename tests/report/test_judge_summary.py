@@ -1,0 +1,278 @@
+"""The short answer on top of the page about judges, each statement computed anew from the table."""
+
+import re
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import xarray as xr
+
+import xsumstat  # noqa: F401
+from xsumstat.report import judge_remarks
+
+PEOPLE = ["ann", "bob", "eve"]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def table(seed=2, prompts=60, judges=("near", "wild")):
+    """Grades 1 to 5 of three noisy raters with gaps and of judges on their scale; "wild" refuses some outputs."""
+    rng = np.random.default_rng(seed)
+    rows = pd.MultiIndex.from_product([["a", "b", "c"], range(prompts)], names=["system", "input"])
+    quality = rng.normal(size=len(rows))
+
+    def graded(sd, up=0.0):
+        return np.clip(np.round(3 + up + quality + sd * rng.normal(size=quality.size)), 1, 5)
+
+    people = {name: np.where(rng.random(quality.size) < 0.2, np.nan, graded(1.0)) for name in PEOPLE}
+    noise = {"near": (0.6, 0.0), "wild": (1.8, 0.8)}
+    scored = {name: graded(*noise.get(name, (1.0, 0.1))) for name in judges}
+    frame = pd.DataFrame({**people, **scored}, index=rows)
+    frame["length"] = np.round(50 + 10 * rng.normal(size=quality.size))
+    if "wild" in frame:
+        frame.loc[frame.index[rng.random(quality.size) < 0.05], "wild"] = np.nan
+        frame["wild"] = np.clip(frame["wild"] + (frame["length"] > 55), 1, 5)
+    return frame
+
+
+def scores(frame):
+    how = {"ratings": PEOPLE, "kind": {"covariate": ["length"]}}
+    return frame.reset_index().meta.to_scores(wide=True, **how)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return table()
+
+
+@pytest.fixture(scope="module")
+def page(frame):
+    return scores(frame).meta.report(kind="judge", name="outputs")
+
+
+def tau(frame, x, z):
+    """Kendall's tau of two columns, averaged over prompts."""
+    both = pd.DataFrame({"x": x, "z": z}).dropna()
+    each = [
+        scipy.stats.kendalltau(part["x"], part["z"]).statistic for _, part in both.groupby("input") if len(part) > 1
+    ]
+    return np.nanmean(each)
+
+
+def beside_raters(frame, judge):
+    """A judge's agreement with the mean of all other raters, on each rater's outputs, averaged over raters."""
+    found = []
+    for rater in PEOPLE:
+        others = frame[[name for name in PEOPLE if name != rater]].mean(axis=1)
+        scored = frame[rater if judge is None else judge].where(frame[rater].notna())
+        found.append(tau(frame, scored, others))
+    return np.mean(found)
+
+
+def wins(frame, judge, margin):
+    """Raters against whom a judge wins in the alternative annotator test."""
+    p = []
+    for rater in PEOPLE:
+        others = frame[[name for name in PEOPLE if name != rater]]
+        items = frame[[judge, rater]].notna().all(axis=1) & others.notna().any(axis=1)
+        apart = [
+            -np.sqrt(((others[items].sub(frame.loc[items, name], axis=0)) ** 2).mean(axis=1)) for name in (judge, rater)
+        ]
+        judge_ahead, rater_ahead = apart[0] >= apart[1] - 1e-12, apart[1] >= apart[0] - 1e-12
+        gain = rater_ahead.astype(float) - judge_ahead
+        p.append(scipy.stats.ttest_1samp(gain, margin, alternative="less").pvalue)
+    return int((scipy.stats.false_discovery_control(p, method="by") <= 0.05).sum())
+
+
+def line(page, start):
+    (found,) = (text for text in page.summary if text.startswith(f"{start}: "))
+    return found
+
+
+def shown(value):
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+@pytest.mark.parametrize("judge", ["near", "wild"])
+def test_agreement_beside_a_rater_and_how_much_less_it_may_be(frame, page, judge):
+    text = line(page, judge)
+    own, rater = (shown(beside_raters(frame, each)) for each in (judge, None))
+    assert f"Its agreement with the raters is {own}, of a single rater {rater}: " in text
+    ceiling = page.results["human_ceiling"].sel(metric=judge)
+    low, high = float(ceiling["difference_low"]), float(ceiling["difference_high"])
+    if low > 0:
+        assert f"it agrees more than a rater, by {shown(low)} or more." in text
+    elif high < 0:
+        assert f"it agrees less than a rater, by {shown(-low)} at most." in text
+    else:
+        assert f"it is not shown to agree less or more, and may agree up to {shown(-low)} less." in text
+
+
+@pytest.mark.parametrize("judge", ["near", "wild"])
+def test_verdicts_with_both_margins(frame, page, judge):
+    text = line(page, judge)
+    usual = {"may": [], "may not": []}
+    for margin, whose in ((0.2, "experts"), (0.1, "crowd workers")):
+        usual["may" if wins(frame, judge, margin) >= 1.5 else "may not"].append(f"{shown(margin)} (usual for {whose})")
+    for verb, margins in usual.items():
+        told = f"{verb} replace a rater with the margin {' and '.join(margins)}"
+        assert (told in text) == bool(margins)
+    section = next(each for each in page.sections if each.question == "May the judge replace an annotator?")
+    said = " ".join(section.said)
+    n = wins(frame, judge, 0.1)
+    assert f"{judge} {'may' if n >= 2 else 'may not'} (wins against {n} of 3)" in said
+
+
+@pytest.mark.parametrize("judge", ["near", "wild"])
+def test_bias_is_found_or_not_or_left_to_noise(page, judge):
+    p = float(page.results["bias"]["pvalue"].sel(metric=judge).squeeze())
+    text = line(page, judge)
+    if p > 0.05:
+        assert "No bias by length was found, which does not show that there is none." in text
+    else:
+        assert "It shows a bias: its errors or its agreement depend on length." in text
+
+
+def test_weak_points(frame, page):
+    text = line(page, "Weak points")
+    ratings = frame[PEOPLE].T.values
+    alpha = krippendorff.alpha(
+        reliability_data=ratings, level_of_measurement=page.results["agreement"].attrs["measurement"]
+    )
+    assert ("the raters' agreement is low" in text) == (alpha < 0.667)
+    if alpha < 0.667:
+        assert f"(Krippendorff's alpha {shown(alpha)}, below .667)" in text
+    pairs = [frame[[a, b]].dropna() for a, b in (("ann", "bob"), ("ann", "eve"), ("bob", "eve"))]
+    alike = sum((part.iloc[:, 0] == part.iloc[:, 1]).sum() for part in pairs) / sum(map(len, pairs))
+    assert f"two raters: {100 * alike:.0f} %" in text
+    for judge in ("near", "wild"):
+        each = frame.melt(id_vars=judge, value_vars=PEOPLE).dropna()
+        share = (each[judge] == each["value"]).mean()
+        assert (f"{judge} for {100 * share:.0f} %" in text) == (share < 0.5 or share < alike)
+    assert f"wild has no score for {frame['wild'].isna().sum()} of {len(frame)} outputs" in text
+    assert "prompts" not in text
+
+
+@pytest.mark.parametrize("judge", ["near", "wild"])
+def test_higher_and_lower_grades(frame, page, judge):
+    each = frame.melt(id_vars=judge, value_vars=PEOPLE).dropna()
+    higher, lower = (100 * (sign * (each[judge] - each["value"]) > 0).mean() for sign in (1, -1))
+    told = f"Its grade is higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %."
+    assert told in line(page, judge)
+
+
+def test_few_prompts_and_raters_are_weak_points():
+    frame = table(prompts=20).drop(columns="eve")
+    how = {"ratings": ["ann", "bob"], "kind": {"covariate": ["length"]}}
+    text = line(frame.reset_index().meta.to_scores(wide=True, **how).meta.report(kind="judge"), "Weak points")
+    assert "there are only 20 prompts" in text and "there are only 2 raters" in text
+
+
+def test_whom_it_covers_and_where_it_stands(page):
+    assert page.summary[-1] == (
+        "Scope: these 3 systems on inputs like these, as graded by these 3 raters; other raters may give other answers."
+    )
+    assert [text.partition(":")[0] for text in page.summary] == ["near", "wild", "Weak points", "Scope"]
+    assert page.conclusion() == "\n".join(page.summary)
+    plain = " ".join(page.text().split())
+    assert plain.startswith(f"Can the judge be trusted? outputs {' '.join(page.summary)}")
+    html = page.html()
+    assert html.index("Weak points: ") < html.index("Do the annotators agree?")
+
+
+def test_refusals_have_a_section_of_their_own(frame, page):
+    questions = [section.question for section in page.sections]
+    assert "Which outputs does the judge not score?" in questions
+    assert page.results["missingness"]["metric"].values.tolist() == ["wild"]
+    whole = scores(frame.fillna({"wild": 3})).meta.report(kind="judge")
+    assert "Which outputs does the judge not score?" not in [section.question for section in whole.sections]
+    assert "has no score" not in whole.conclusion()
+
+
+def test_one_human_score_of_each_output_allows_no_comparison_with_a_rater(frame):
+    one = frame.assign(human=frame[PEOPLE].mean(axis=1)).drop(columns=[*PEOPLE, "wild", "length"])
+    page = one.reset_index().meta.to_scores(wide=True).meta.report("human", kind="judge")
+    r = tau(one, one["near"], one["human"])
+    assert re.search(
+        rf"near: Its agreement with the human scores is {shown(r)} \[.*\]; with one rating per output no rater can be "
+        "compared. Bias was not tested.$",
+        page.summary[0],
+    )
+    assert page.summary[1].startswith("Weak points: none found")
+
+
+def test_of_many_judges_the_best_have_lines():
+    names = ("near", "wild", "one", "two", "three")
+    page = scores(table(judges=names)).meta.report(kind="judge")
+    r = page.results["human_ceiling"]["correlation"].to_series().drop("rater").sort_values(ascending=False)
+    assert [text.partition(":")[0] for text in page.summary[:3]] == r.index[:3].tolist()
+    last, worst = r.index[3:]
+    assert page.summary[3] == f"Judges that agree less: {last} {shown(r[last])} and {worst} {shown(r[worst])}."
+
+
+def test_the_limit_of_a_difference_that_is_not_significant_is_told(page):
+    ceiling = page.results["human_ceiling"]
+    said = next(section.said for section in page.sections if "single rater" in section.question)
+    open_ = ceiling.sel(metric=[each for each in ("near", "wild")])
+    for judge in ("near", "wild"):
+        low, high = (float(open_[end].sel(metric=judge)) for end in ("difference_low", "difference_high"))
+        assert (f"{judge} may agree up to {shown(-low)} less" in " ".join(said)) == (low < 0 <= high)
+
+
+def test_what_a_judge_saves():
+    ds = xr.Dataset(
+        {name: ("system", np.array(values)) for name, values in
+         {"n_rated": [100, 100, 100], "n_inputs": [200, 200, 200], "n_effective": [125.0, 150.0, 110.0]}.items()},
+        attrs={"target": "like", "helped_by": "near"},
+    )  # fmt: skip
+    assert judge_remarks._saved(ds) == ["So near saves 20 % of the ratings."]
+    little = ds.assign(n_effective=ds.n_rated * 1.01)
+    assert judge_remarks._saved(little) == ["So near adds little to these means: it saves 1 % of the ratings."]
+    assert judge_remarks._saved(ds.assign(n_inputs=ds.n_rated)) == []
+
+
+def test_a_judge_on_another_scale_gets_no_share_of_equal_grades(frame):
+    far = frame.assign(near=frame["near"] * 20).drop(columns="wild")
+    page = scores(far).meta.report(kind="judge")
+    assert "(calibrated)" in str(page.results["confusion"]["metric"].values)
+    assert "Its grade is higher" not in page.conclusion() and "equal grades" not in page.summary[1].split("(")[0]
+    said = " ".join(next(section.said for section in page.sections if "same grades" in section.question))
+    assert "they cannot show whether it grades higher or lower than raters" in said
+
+
+def test_the_methods_are_paragraphs_on_data_estimates_and_tests(frame, page):
+    data, estimates, tests = page.paper()
+    rated = int(frame[PEOPLE].notna().sum().sum())
+    assert data == (
+        f"We analysed 180 outputs of 3 systems on 60 inputs, with {rated} ratings by 3 raters ({540 - rated} of 540 "
+        "possible ratings are missing), and the scores of near and wild, with xsumstat "
+        f"{xsumstat.__version__} (seed 0)."
+    )
+    assert "Krippendorff's alpha" in estimates and "significance level of .05. " in tests
+    assert "xsumstat" not in estimates + tests and tests.count("alternative annotator test") == 1
+    assert "by the label of each single rater" in estimates
+
+
+def test_tables_have_titles(page):
+    titles = {title for section in page.sections for title, _ in section.tables}
+    assert (
+        "" not in titles
+        and {
+            "Means of the human scores",
+            "p-values of the differences between systems; Holm over all tests, intervals not corrected",
+            "Alternative annotator test, margin .20",
+        }
+        <= titles
+    )
+    means = next(table for section in page.sections for title, table in section.tables if title.startswith("Means"))
+    effective = page.results["system_means"]["n_effective"].values
+    assert means["effective ratings"].tolist() == [f"{each:.0f}" for each in effective]
+
+
+def test_where_a_report_is_saved(page, tmp_path):
+    with pytest.raises(ValueError, match=r"path '.*report.pdf': save writes HTML, so the name must end in .html or"):
+        page.save(tmp_path / "report.pdf")
+    with pytest.raises(FileNotFoundError, match=r"path '.*nowhere.*': there is no folder .*nowhere$"):
+        page.save(tmp_path / "nowhere" / "report.html")
+    assert list(tmp_path.iterdir()) == []

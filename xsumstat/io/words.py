@@ -1,0 +1,31 @@
+"""Columns of texts where scores could be: grades in words, and numbers with decimal commas."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+
+_LOOKED_AT = 1000  # values by which a column is known
+_FEW_GRADES = 7  # a column with more words than these is no column of grades
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+def grades(column: pd.Series[Any]) -> list[str]:
+    """The words of a column that may be grades, as there are few; none for other columns."""
+    found = _texts(column)
+    return found if 2 <= len(found) <= _FEW_GRADES and all(re.search(r"[^\W\d]", each) for each in found) else []
+
+
+def comma(column: pd.Series[Any]) -> str | None:
+    """The first number with a decimal comma, where a column holds such numbers and other numbers alone."""
+    found = _texts(column)
+    first = next((each for each in found if _COMMA.fullmatch(each)), None)
+    numbers = all(_COMMA.fullmatch(each) or re.fullmatch(r"[+-]?\d+", each) for each in found)
+    return first if numbers else None
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    there = column.dropna().head(_LOOKED_AT).unique().tolist()
+    return [each.strip() for each in there] if all(isinstance(each, str) for each in there) else []

@@ -1,0 +1,38 @@
+"""A judge that ran several times: the scores averaged over its runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.core import validate
+from xsumstat.dataset import chunking
+
+RUN = "run"
+
+
+def n_runs(ds: xr.Dataset) -> int:
+    """How many runs the scores have; 1 without the dim "run"."""
+    score = ds.get("score")
+    return score.sizes[RUN] if score is not None and RUN in score.dims else 1
+
+
+def averaged(ds: xr.Dataset) -> xr.Dataset:
+    """Scores averaged over the runs that each output has, whatever their order; without runs the Dataset itself."""
+    score = ds.get("score")
+    if score is None or RUN not in score.dims:
+        return ds
+    means = {name: _mean(each) for name, each in ds.data_vars.items() if RUN in each.dims and each.dtype.kind in "fiub"}
+    rest = [name for name, each in ds.variables.items() if RUN in each.dims and name not in means]
+    return ds.drop_vars(rest).assign(means)
+
+
+def told(n: int) -> str:
+    return f"mean of {validate.counted(n, 'run')}"
+
+
+def _mean(values: xr.DataArray) -> xr.DataArray:
+    """The mean over runs, in an order of summation that does not depend on that of the runs."""
+    values = values.compute() if chunking.is_lazy(values) else values
+    in_order = np.sort(values.transpose(RUN, ...).values.astype(float), axis=0)
+    return values.transpose(RUN, ...).astype(float).copy(data=in_order).mean(RUN, keep_attrs=True)

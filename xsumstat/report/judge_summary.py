@@ -1,0 +1,220 @@
+"""The short answer of a judge report: each judge in a line, weak points, and of whom this speaks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses.adjust import decisive
+from xsumstat.catalogue.raters import WINNING
+from xsumstat.core import validate
+from xsumstat.core.types import IntArray
+from xsumstat.dataset import scope, wording
+from xsumstat.narrative import findings_tests
+from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
+from xsumstat.report.judge_remarks import equal_pairs
+from xsumstat.report.judge_subject import Subject
+
+# So many judges have a line each.
+_MOST_JUDGES = 3
+# Krippendorff's lower limit, and fewer prompts or raters than these, are weak points.
+_LEAST_ALPHA, _FEWEST_PROMPTS, _FEWEST_RATERS = 0.667, 30, 3
+
+Results = Mapping[str, xr.Dataset]
+
+
+def summary(about: Subject, shown: Results, alpha: float) -> tuple[str, ...]:
+    """Three to six lines from the results of the sections; `alpha` decides about bias."""
+    judges = _best_first(about.judges, shown)
+    lines = [_of_judge(label, shown, alpha) for label in judges[:_MOST_JUDGES]]
+    if len(judges) > _MOST_JUDGES:
+        lines.append(_of_others(judges[_MOST_JUDGES:], shown))
+    return (*lines, _weak_points(about, shown), _scope(about, shown))
+
+
+def _measured(shown: Results) -> xr.Dataset | None:
+    """The agreement of judges, if it has no further dims."""
+    found = shown.get("human_ceiling", shown.get("ci"))
+    return found if found is not None and found["correlation"].dims == ("metric",) else None
+
+
+def _best_first(judges: list[Hashable], shown: Results) -> list[Hashable]:
+    found = _measured(shown)
+    if found is None:
+        return judges
+    r = {label: float(found["correlation"].sel(metric=label)) for label in judges}
+    return sorted(judges, key=lambda label: math.inf if math.isnan(r[label]) else -r[label])
+
+
+def _of_judge(label: Hashable, shown: Results, alpha: float) -> str:
+    said = [_agreement(label, shown), _leans(label, shown), _biases(label, shown, alpha), _replaces(label, shown)]
+    return f"{wording.name(label)}: {' '.join(each for each in said if each)}"
+
+
+def _agreement(label: Hashable, shown: Results) -> str:
+    """Beside a rater's agreement, with how much lower the judge's may be."""
+    found = _measured(shown)
+    if found is None:
+        return "Its agreement with the human scores is in the sections below."
+    one = found.sel(metric=label)
+    r = float(one["correlation"])
+    if math.isnan(r):
+        return "Its agreement with the human scores is undefined."
+    if "difference" not in found:
+        limits = wording.estimate(r, float(one["ci_low"]), float(one["ci_high"]))
+        return f"Its agreement with the human scores is {limits}; with one rating per output no rater can be compared."
+    low, high = float(one["difference_low"]), float(one["difference_high"])
+    beside = f"{wording.number(r)}, of a single rater {wording.number(float(found['correlation'].sel(metric='rater')))}"
+    said = f"Its agreement with the raters is {beside}"
+    if math.isnan(low):
+        return f"{said}, without an interval of the difference."
+    if low > 0:
+        return f"{said}: it agrees more than a rater, by {wording.number(low)} or more."
+    if high < 0:
+        return f"{said}: it agrees less than a rater, by {wording.number(-low)} at most."
+    return f"{said}: it is not shown to agree less or more, and may agree up to {wording.number(-low)} less."
+
+
+def _leans(label: Hashable, shown: Results) -> str:
+    """How often its grades are higher and lower than a single rater's; a calibrated judge cannot lean."""
+    table = _grades(label, shown)
+    if table is None:
+        return ""
+    higher, lower = (100 * half.sum() / table.sum() for half in (np.triu(table, 1), np.tril(table, -1)))
+    return f"Its grade is higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %."
+
+
+def _grades(label: Hashable, shown: Results) -> IntArray | None:
+    """Ratings by a single rater's and the judge's grade, if the judge uses the raters' grades."""
+    counts = shown.get("confusion")
+    if counts is None or "along" not in counts.attrs or counts["n_outputs"].ndim != 3:
+        return None
+    if label not in counts["metric"].values.tolist():
+        return None
+    table = counts["n_outputs"].sel(metric=label).transpose("human_label", "judge_label").values
+    return table if table.any() else None
+
+
+def _biases(label: Hashable, shown: Results, alpha: float) -> str:
+    """What its errors depend on, what noise may explain, and what was tested in vain."""
+    found: dict[str, list[str]] = {"clear": [], "noise": [], "none": []}
+    if "bias" in shown:
+        tests = shown["bias"]
+        if tests["pvalue"].dims != ("metric", "covariate"):
+            return "Bias is in the sections below."
+        for name in tests["covariate"].values.tolist():
+            one = tests.sel(covariate=name)
+            at = one["metric"].values.tolist().index(label)
+            p, noise = float(decisive(one)[at]), findings_tests.explained_below(one)[at]
+            if not math.isnan(p):
+                kind = "none" if p > alpha else "clear" if math.isnan(noise) else "noise"
+                found[kind].append(wording.name(name))
+    for key, tests in shown.items():
+        if key.startswith("compare_groups"):
+            of_pairs = decisive(tests).sel(metric=label)
+            if bool(of_pairs.notnull().any()):
+                found["clear" if bool((of_pairs <= alpha).any()) else "none"].append(wording.name(tests.attrs["by"]))
+    return _told(found)
+
+
+def _told(found: dict[str, list[str]]) -> str:
+    if not any(found.values()):
+        return "Bias was not tested."
+    said = []
+    if found["clear"]:
+        said.append(f"It shows a bias: its errors or its agreement depend on {wording.listed(found['clear'])}.")
+    if found["noise"]:
+        said.append(
+            f"Its errors depend on {wording.listed(found['noise'])}, which noise in the human scores may explain."
+        )
+    if found["none"]:
+        said.append(f"No bias by {wording.listed(found['none'])} was found, which does not show that there is none.")
+    return " ".join(said)
+
+
+def _replaces(label: Hashable, shown: Results) -> str:
+    """The verdicts of the alt-test with the margin that was named, or those for experts and for crowd workers."""
+    tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
+    verdicts: dict[bool, list[str]] = {True: [], False: []}
+    for test in tests:
+        rate = test["winning_rate"].sel(metric=label)
+        if rate.ndim == 0 and bool(rate.notnull()):
+            margin = float(test.attrs["margin"])
+            usual = f" (usual for {USUAL_MARGINS[margin]})" if margin in USUAL_MARGINS else ""
+            verdicts[float(rate) >= WINNING].append(f"{wording.setting(margin)}{usual}")
+    said = [
+        f"{what} a rater with the margin {wording.listed(margins)}"
+        for what, margins in (("may replace", verdicts[True]), ("may not replace", verdicts[False]))
+        if margins
+    ]
+    return f"By the alternative annotator test it {', and '.join(said)}." if said else ""
+
+
+def _of_others(others: list[Hashable], shown: Results) -> str:
+    found = _measured(shown)
+    if found is None:
+        return f"Other judges: {wording.listed(map(wording.name, others))}."
+    each = [
+        f"{wording.name(label)} {wording.number(float(found['correlation'].sel(metric=label)))}" for label in others
+    ]
+    return f"Judges that agree less: {wording.listed(each)}."
+
+
+def _weak_points(about: Subject, shown: Results) -> str:
+    people, ds = about.people, about.ds
+    weak = []
+    reliability = shown.get("agreement")
+    if reliability is not None and reliability["alpha"].ndim == 0 and float(reliability["alpha"]) < _LEAST_ALPHA:
+        weak.append(
+            f"the raters' agreement is low (Krippendorff's alpha {wording.number(float(reliability['alpha']))}, below "
+            f"{wording.number(_LEAST_ALPHA, 3)})"
+        )
+    weak += _few_equal(about, shown)
+    if ds.sizes["input"] < _FEWEST_PROMPTS:
+        weak.append(f"there are only {validate.counted(ds.sizes['input'], 'prompt')}")
+    if people.n_raters and people.n_raters < _FEWEST_RATERS:
+        weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    weak += _refusals(shown)
+    checked = "the raters' agreement, equal grades, numbers of prompts and raters, refusals"
+    return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({checked})."
+
+
+def _few_equal(about: Subject, shown: Results) -> list[str]:
+    """Judges that give a rater's grade less often than half of the time, or than another rater does."""
+    alike, pairs = equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
+    raters = alike / pairs if pairs else math.nan
+    few = []
+    for label in about.judges:
+        table = _grades(label, shown)
+        share = math.nan if table is None else np.trace(table) / table.sum()
+        if share < 0.5 or share < raters:
+            few.append(f"{wording.name(label)} for {100 * share:.0f} %")
+    beside = f" (two raters: {100 * raters:.0f} %)" if pairs else ""
+    return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []
+
+
+def _refusals(shown: Results) -> list[str]:
+    found = shown.get("missingness")
+    if found is None:
+        return []
+    dims = [dim for dim in found["n_missing"].dims if dim != "metric"]
+    missing, outputs = (found[name].sum(dims).values.tolist() for name in ("n_missing", "n_outputs"))
+    each = [
+        f"{wording.name(label)} has no score for {lost:,} of {n:,} outputs"
+        for label, lost, n in zip(found["metric"].values.tolist(), missing, outputs, strict=True)
+        if lost
+    ]
+    return [wording.listed(each)] if each else []
+
+
+def _scope(about: Subject, shown: Results) -> str:
+    found = shown.get("human_ceiling", shown.get("ci"))
+    whom = scope.words(found.attrs, "") if found is not None else ""
+    raters = about.people.n_raters
+    parts = [whom] if whom else []
+    if raters > 1:
+        parts.append(f"as graded by these {raters} raters; other raters may give other answers")
+    return f"Scope: {', '.join(parts)}." if parts else "Scope: the outputs in the file."
