@@ -14,6 +14,8 @@ from xsumstat.analyses.measure import AUTO, random_dims
 from xsumstat.coefficients.table import COEFFICIENTS, get
 from xsumstat.dataset import chunking, facts, golds, locate, wording
 
+# What stands for the code that makes the scores, where it is not known.
+OF_SCORES = "# ds: the scores analysed in this report; for a table df, print(df.meta) shows the call that makes them"
 _WIDTH = 88
 _MANY = 8
 _GOLD, _SCORES = "missing_gold", "missing"
@@ -106,7 +108,7 @@ def code(
     source: str,
 ) -> str:
     """Python that reproduces intervals and tests; `source` makes the scores."""
-    lines = ["import xsumstat", "", source or "# ds: the scores that this is about"]
+    lines = ["import xsumstat", "", source or OF_SCORES]
     human, chosen = ds.attrs.get("gold") if gold is None else gold, ""
     if isinstance(human, xr.DataArray):
         lines.append("# gold: the DataArray of human scores")
@@ -124,7 +126,7 @@ def code(
         how = _given(tests, "resample", "confidence_level", "adjust_method")
         lines.append(call(f"{name} = ds.meta.compare_metrics", [*shared, *how]))
     last = "tests" if comparisons else "intervals"
-    lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the works that it cites"]
+    lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the references"]
     return "\n".join(lines)
 
 
