@@ -359,9 +359,8 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
     raise ValueError(
         f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
-        f"{listed}; "
-        f"{arguments.adding('aggregate', 'mean')}, or {arguments.given('dims')} with the column that distinguishes them, or "
-        f"{arguments.given('run')} with the column of a judge's runs"
+        f"{listed}; {arguments.adding('aggregate', 'mean')}, or "
+        f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} with the column of a judge's runs"
     )
 
 

@@ -302,7 +302,8 @@ def _labels(read: task_folders.TaskScores, tasks: Mapping[str, Mapping[str, Any]
                 others = sorted({str(each) for each in here["reference"].values} - {"", "src"})
                 raise ValueError(
                     f"{name} compares with {reference!r}, and {pair} ranks metrics of {validate.listing(others)} or "
-                    f"without a reference; {arguments.given('reference', {pair: reference})} ranks those of {reference!r}"
+                    f"without a reference; {arguments.given('reference', {pair: reference})} ranks those of "
+                    f"{reference!r}"
                 )
             found[labels[0]] = None
     return tuple(found)
