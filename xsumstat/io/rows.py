@@ -360,7 +360,8 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     raise ValueError(
         f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
         f"{listed}; {arguments.adding('aggregate', 'mean')}, or "
-        f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} with the column of a judge's runs"
+        f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} "
+        "with the column of a judge's runs"
     )
 
 
