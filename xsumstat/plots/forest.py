@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.analyses.judges import RATER
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, results, wording
+from xsumstat.dataset import checks, pair_results, wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
@@ -109,7 +109,7 @@ def forest(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
-    result = results.pairs_of_groups(result)
+    result = pair_results.pairs_of_groups(result)
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
