@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.catalogue import RESERVED
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
-from xsumstat.dataset import checks, covariates, directions, drawn, facts, leakage
+from xsumstat.dataset import calibrated, checks, covariates, directions, drawn, facts, leakage
 from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 
@@ -60,6 +61,8 @@ def set_dims(
 class Scores:
     """Scores and gold: checked, turned to higher is better, and aligned."""
 
+    """Scores and gold: checked, turned to higher is better, and aligned."""
+
     score: xr.DataArray  # (..., metric, system, input), float64
     gold: xr.DataArray  # (..., system, input), NaN where a covariate is missing
     gold_name: str
@@ -72,6 +75,7 @@ class Scores:
     covariates: tuple[xr.DataArray, ...] = ()
     given: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    weights: InputWeights | None = None
 
     @property
     def human(self) -> xr.DataArray:
@@ -113,12 +117,13 @@ def prepare(
     compared_within: str | None = None,
     these_systems: bool | None = False,
     over: str | None = None,
+    weigh: bool = False,
 ) -> Scores:
     """Check a Dataset, find and align its gold and metrics, and report what is left out."""
     # Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
     # (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences
     # the warning of few systems (None: the number decides). Lazy scores stay lazy: values are checked when the result
-    # is computed.
+    # is computed. With `weigh` drawn inputs have weights, and their scores are computed at once.
     score = checked_scores(ds)
     human, name, own_labels = find_gold(ds, score, gold)
     beside = _covariates(ds, score, given, own_labels, level=level, each_word=each_word)
@@ -132,7 +137,11 @@ def prepare(
     human = as_gold(oriented(human, human.dims), score, level)
     score, human, dropped = aligned(score, human)
     later, names = Checks(), tuple(each.name for each in beside)
-    drawn.warn_ignored(ds, human, later)
+    weigh = weigh and not calibrated.labels(score) and drawn.is_of_draw(ds, human)
+    if weigh:
+        score, human = drawn.rated_of_draw(score, human)
+    else:
+        drawn.warn_ignored(ds, human, later)
     held = [covariates.laid_out(each.values, score, each.name) for each in beside]
     if held:
         checks.check_sizes(score, None)
@@ -147,6 +156,7 @@ def prepare(
     scores = Scores(
         score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts_of(ds)
     )
+    scores = replace(scores, weights=drawn.weights(score)) if weigh else scores
     _check_values(scores, seen[1], constant=constant, n_metrics=ds["score"].sizes["metric"], **few)
     leakage.warn_of_people(later, seen[2], score, human, name, ratings, own_labels)
     return scores
