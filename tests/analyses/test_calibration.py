@@ -266,7 +266,7 @@ def test_nearly_constant_scores_have_no_interval():
     ds = ds.assign(human=ds["rating"].mean("rater").round()).drop_vars("rating")
     turned = ds.assign_coords(higher_is_better=("metric", [False, False]))
     found = turned.meta.calibrate("human", metric="judge", rng=1)
-    with pytest.warns(UserWarning, match="10 outputs with other scores than the most common one of their fold"):
+    with pytest.warns(UserWarning, match="10 outputs whose score is not the most common one in their fold"):
         limits = found.meta.ci("human", metric=JUDGE, level="global")
     assert limits["ci_low"].isnull().all()
 

@@ -106,6 +106,10 @@ def test_every_synonym_of_a_value(capsys):
         ("--annotations", "--gold-file"),
         ("--lower", None),
         ("--coeficient", "--coefficient"),
+        ("--judges", "--judge"),
+        ("--kappa", "--coefficient kappa"),
+        ("--prompt", "--input-column"),
+        ("--runs", "--run"),
     ],
 )
 def test_options_that_there_are_not(capsys, wrong, meant):

@@ -420,3 +420,14 @@ def test_no_keyword_is_suggested_that_the_function_has_not(demo, name, args, key
     with pytest.raises(ValueError, match="must be one of") as caught:
         getattr(demo.meta, name)(*args, **keywords)
     assert "did you mean" not in str(caught.value)
+
+
+def test_a_t_test_of_metrics_is_no_slip_of_the_pen(demo):
+    with pytest.raises(ValueError, match=r"got 'ttest'; a t test compares systems \(compare_systems\); for metrics"):
+        demo.meta.compare_metrics("human", method="ttest")
+    with pytest.raises(ValueError, match="got 'ttest'; did you mean 'paired_t'?"):
+        demo.meta.compare_systems(metric="human", method="ttest")
+    with pytest.raises(ValueError, match="got 'prompt'; did you mean 'input'?"):
+        demo.meta.ci("human", level="prompt")
+    with pytest.raises(AttributeError, match=r"ci\(coefficient='kappa', level='global'\)\?"):
+        demo.meta.kappa("human")

@@ -221,6 +221,8 @@ def test_every_word_for_a_method_is_met_wherever_it_is_asked(places, right):
         ("ds.meta", "tost", "did you mean equivalence?"),
         ("ds.meta", "summary", "did you mean print(ds.meta) or to_frame?"),
         ("ds.meta", "krippendorff", "did you mean agreement?"),
+        ("ds.meta", "compare_judges", "did you mean compare_metrics?"),
+        ("ds.meta", "weighted_kappa", "did you mean ci(coefficient='weighted_kappa', level='global')?"),
         ("ds.meta", "scatter", "did you mean plot.scatter_matrix?"),
         ("ds.meta", "fdr", "did you mean result.meta.adjust('bh')?"),
         ("ds.meta", "simulate", "did you mean xsumstat.simulate?"),
@@ -394,7 +396,7 @@ def test_the_call_for_a_frame_of_choices():
 
 def test_a_frame_whose_columns_are_not_known_by_name_says_what_to_name():
     text = repr(pd.DataFrame({"<b>": ["x"], 3: [1.0]}).meta)
-    assert "none by its name" in text and "system=..., input=..., wide=True" in text
-    assert "the column of each system and input" in text
+    assert "no column by its name" in text and "system=..., input=..., wide=True" in text
+    assert "system=, the column of systems and input=, the column of inputs" in text
     assert "<b>" not in pd.DataFrame({"<b>": ["x"]}).meta._repr_html_()
     assert "to_scores" in repr(pd.DataFrame().meta) and dir(pd.DataFrame().meta) == ["to_preferences", "to_scores"]

@@ -18,8 +18,7 @@ import xarray as xr
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
 from xsumstat.core import extras, validate
-from xsumstat.dataset import directions, leakage
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
 from xsumstat.io import columns as usual
@@ -48,7 +47,7 @@ _EXAMPLES = """examples:
   {prog} wmt24 --metric-file NEW-refA.seg.score --output ranking.html
 
 {prog} compile
-  compiles all that the library can need, on all cores, so no later call waits for it: for images and clusters
+  compiles all functions in advance, on all cores: later calls need not wait, e.g. in a container or on a cluster
 """
 
 
@@ -73,33 +72,37 @@ def parser() -> argparse.ArgumentParser:
         "--gold-file",
         type=Path,
         metavar="FILE",
-        help="human scores in a table of their own (.csv, .tsv, .parquet), joined by system and input: one row per "
-        "rating, perhaps with a column of raters, or one column per rater; --gold names the column of the ratings. "
-        "Or a .score file of mt-metrics-eval",
+        help="human scores in another table (.csv, .tsv, .parquet), joined by system and input. It has one row per "
+        "rating, with or without a column of raters, or one column per rater. --gold names the column of the ratings. "
+        "A .score file of mt-metrics-eval works too",
     )
     add(
         "--raters",
         nargs="+",
         metavar="COLUMN",
-        help="the columns of single raters (where a row is a score: the metrics), whose mean becomes the human scores",
+        help="columns of single raters; their mean becomes the human scores. In a table with one row per score: the "
+        "metrics that are raters",
     )
     add(
         "--metric",
         nargs="+",
         metavar="NAME",
-        help="metrics to evaluate (default: all except the human scores)",
+        help="metrics or judges to evaluate (default: all except the human scores)",
     )
-    add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics that are better when lower")
+    add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics and judges whose low scores are good")
     one_of = options.one_of
     levels = one_of("level", ("auto", *validate.LEVELS))
     add(
         "--level",
         default="auto",
         **levels,
-        help="default: system with 8 or more, input with 3 to 7, else global",
+        help="which scores are correlated: means of systems, systems within each input, all outputs, or outputs within "
+        "each system (default: system with 8 or more systems, input with 3 to 7, else global)",
     )
     coefficients = one_of("coefficient", table.COEFFICIENTS)
-    add("--coefficient", **coefficients, help="default: pearson; kendall without --level if the level is input")
+    add(
+        "--coefficient", **coefficients, help="default: pearson; kendall if --level is not given and the level is input"
+    )
     add(
         "--positive",
         nargs="+",
@@ -114,17 +117,23 @@ def parser() -> argparse.ArgumentParser:
         help="labels that are scores in a table, the lowest first, e.g. --labels fail pass",
     )
     random = one_of("resample", ("auto", "both", "system", "input"))
-    add("--resample", default="auto", **random, help="what intervals and tests generalise to; default: new systems "
-        "and inputs, and also these systems on new inputs; with fewer than 5 systems only the latter")  # fmt: skip
+    add("--resample", default="auto", **random, help="what intervals and tests generalise to: new systems and inputs "
+        "(both), new systems on these inputs (system), or these systems on new inputs (input). Default: both, with "
+        "tests for these systems; with fewer than 5 systems input")  # fmt: skip
     add(
         "--n-resamples",
         type=int,
         metavar="K",
         help=f"resamples for coefficients whose intervals need a bootstrap (default: {metric_report.RESAMPLES})",
     )
-    add("--confidence-level", type=float, default=0.95, metavar="P", help="default: %(default)s")
+    add("--confidence-level", type=float, default=0.95, metavar="P", help="of the intervals (default: %(default)s)")
     correction = one_of("adjust", corrections.OF_PVALUES)
-    add("--adjust", default="holm", **correction, help="for many tests (default: %(default)s)")
+    add(
+        "--adjust",
+        default="holm",
+        **correction,
+        help="correction of the p-values for several tests (default: %(default)s)",
+    )
     add(
         "--margin",
         type=float,
@@ -143,23 +152,24 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--judge",
         action="store_true",
-        help="evaluate a judge: do annotators agree, does the judge agree as well as one of them, in "
-        "which direction is it biased, may it replace one, which system is best, how many ratings are needed next",
+        help="report on a judge: do the raters agree? Does the judge agree with them as well as a single rater does? "
+        "In which direction is it biased? May it replace a rater? Which system is best? How many ratings does the next "
+        "study need?",
     )
     add(
         "--require",
         action="append",
         default=[],
         metavar="RULE",
-        help="rule for every judge, e.g. 'kappa >= .6' (any coefficient: the interval's lower limit decides), "
-        "'alt_test', 'bias' or 'bias <= .1'; with --anchor 'drift <= .05' (agreement changed by less); exit "
-        "status 0 if it is met, 1 if not, 2 if this cannot be decided",
+        help="rule that every judge must meet: a coefficient such as 'kappa >= .6' (the lower limit of the interval "
+        "decides), 'alt_test', 'bias', 'bias <= .1', or with --anchor 'drift <= .05' (agreement changed by less than "
+        ".05). The exit status is 0 if all rules are met, 1 if one is not met, and 2 if one cannot be decided",
     )
     add(
         "--anchor",
         metavar="SCORES",
-        help="scores by an older version of the judge, or of an earlier month, of the same outputs and with the same "
-        "columns, for --require 'drift <= .05'",
+        help="scores by an older version of the judge on the same outputs, in a file with the same columns, for "
+        "--require 'drift <= .05'",
     )
     add(
         "--dask",
@@ -167,18 +177,20 @@ def parser() -> argparse.ArgumentParser:
         const=True,
         type=_address,
         metavar="ADDRESS",
-        help="read a .zarr or .nc a metric at a time, and compute with Dask: on this machine, or on the cluster whose "
-        "scheduler has this address, e.g. tcp://host:8786 (default: on this machine, if the scores take more than a "
-        "quarter of its memory)",
+        help="read a .zarr or .nc file one metric at a time and compute with Dask, on this machine or on the cluster "
+        "of the scheduler at this address, e.g. tcp://host:8786 (default: only if the scores take more than a "
+        "quarter of this machine's memory)",
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
     columns = ready.add_argument_group(
         "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
-        "Columns with usual names (system, model; input, doc, item, segment, id; metric, scorer; score, value) "
-        "are found.",
+        "Columns with usual names are found (system, model; input, doc, item, segment, id; metric, scorer; score, "
+        "value). Name only the others.",
     )
     for name in ("metric", "system", "input", "score"):
-        columns.add_argument(f"--{name}-column", metavar="COLUMN", help=f"default: {name}, or another usual name")
+        columns.add_argument(
+            f"--{name}-column", metavar="COLUMN", help=f"column of {name}s (default: {name}, or another usual name)"
+        )
     columns.add_argument(
         "--run",
         metavar="COLUMN",
@@ -186,10 +198,10 @@ def parser() -> argparse.ArgumentParser:
         "agree, and every other answer and rule uses the mean of the runs",
     )
     columns.add_argument(
-        "--aggregate", metavar="RULE", help="how to combine several scores of one output: mean, median, first ..."
+        "--aggregate", metavar="RULE", help="how several scores of one output are combined: mean, median, first ..."
     )
     columns.add_argument(
-        "--dim", action="append", default=[], metavar="COLUMN", help="an additional dim, e.g. language"
+        "--dim", action="append", default=[], metavar="COLUMN", help="column of an additional dimension, e.g. language"
     )
     task_command.add_options(ready)
     return ready
@@ -332,7 +344,7 @@ def _answers(
         ds = added.add_metric(ds, file)
         _say(ds.attrs[added.ADDED].rpartition("; ")[2])
     if args.gold is None and "gold" not in ds.attrs:
-        raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
+        raise _no_gold("metrics", locate.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
         ds = _oriented(ds, args.lower_is_better)
     started = time.monotonic()
@@ -518,7 +530,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
         system=args.system_column,
         input=args.input_column,
         column=args.gold,
-        labels=texts.checked(args.labels, schema.texts_of(ds)),
+        labels=texts.checked(args.labels, golds.texts_of(ds)),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
@@ -527,7 +539,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
 
 
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    schema.checked_scores(ds)
+    locate.checked_scores(ds)
     return directions.declare(ds, lower, "--lower-is-better")
 
 
@@ -535,8 +547,8 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")
-    people = [label for label in leakage.human_labels(ds) if label != gold]
-    judged = leakage.judged(ds, [gold]) if people else []
+    people = [label for label in metric_choice.human_labels(ds) if label != gold]
+    judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
     _say(f"judging the {len(judged)} automatic metrics; --metric names others")

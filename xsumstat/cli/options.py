@@ -10,14 +10,15 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xsumstat.core import validate
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import synonyms, validate
 
 # Of each option, what others call it, in small letters without marks.
 _SYNONYMS: dict[str, str] = {
     "--gold": "human humans target goldstandard goldmetric humanmetric groundtruth",
     "--gold-file": "humanfile ratings ratingsfile annotations annotationsfile humanscores goldpath",
     "--raters": "rater annotators annotator",
-    "--metric": "metrics scorer scorers judges",
+    "--metric": "metrics scorer scorers evaluator evaluators",
     "--lower-is-better": "lower minimize minimise negative reversed errors lowerbetter",
     "--level": "granularity grouping averageby",
     "--coefficient": "correlation corr cor method measure statistic kind",
@@ -31,7 +32,7 @@ _SYNONYMS: dict[str, str] = {
     "--alpha": "significance significancelevel siglevel sig pvalue threshold",
     "--seed": "rng randomstate randomseed",
     "--output": "out report html save o outputfile page",
-    "--judge": "judging grading llmjudge graders",
+    "--judge": "judges judging grading llmjudge graders judgereport",
     "--run": "runs repeats repeat trial trials runcolumn repetition",
     "--margin": "epsilon eps delta",
     "--require": "gate assert check minimum least atleast fail failunder",
@@ -39,8 +40,9 @@ _SYNONYMS: dict[str, str] = {
     "--dim": "dims group by dimension further",
     "--aggregate": "agg aggfunc aggregation average duplicates",
     "--metric-column": "metriccol metricname",
-    "--system-column": "systemcol modelcolumn modelcol model systems summarizer",
-    "--input-column": "inputcol doccolumn doc document docid item itemcolumn segment idcolumn id inputs",
+    "--system-column": "systemcol modelcolumn modelcol model models product systems summarizer",
+    "--input-column": "inputcol doccolumn doc document docid item itemcolumn segment idcolumn id inputs prompt "
+    "prompts promptid promptcolumn question",
     "--score-column": "scorecol valuecolumn value values valuecol scores ratingcolumn",
     "--metric-file": "metricfiles newmetric ownmetric mymetric scorefile scorefiles submission addmetric",
     "--language-pair": "languagepairs lp lps lang langs language languages pair pairs",
@@ -122,6 +124,9 @@ class Parser(argparse.ArgumentParser):
         word = re.sub(r"[\W_]", "", wrong).lower()
         known = [option for action in self._actions for option in action.option_strings if option.startswith("--")]
         meant = next((option for option, words in _SYNONYMS.items() if word in words.split()), None)
+        coefficient = next((each for each in synonyms.values_meant("coefficient", word) if each in COEFFICIENTS), None)
+        if meant is None and coefficient is not None:
+            return f"; did you mean --coefficient {coefficient}?"
         near = [meant] if meant else difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
         return f"; did you mean {near[0]}?" if near else "; --help lists the options"
 

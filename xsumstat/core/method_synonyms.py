@@ -44,7 +44,7 @@ METHODS: Words = {
     "boot_test": words_of("bootstrap_test boot paired_bootstrap bootstrap_paired paired_bs bootstrap"),
     "compare_metrics": words_of(
         "compare test difference diff better compare_metric metric_comparison significance better_than",
-        "compare_correlations paired_test significance_test",
+        "compare_correlations paired_test significance_test compare_judges compare_judge judge_comparison",
     ),
     "compare_groups": words_of(
         "heterogeneity subgroup subgroups subgroup_test group_test compare_domains domain_test moderator moderation",
@@ -91,6 +91,8 @@ METHODS: Words = {
     "system_means": words_of("ppi prediction_powered_inference mean means human_mean human_means few_ratings debias"),
     "input_effect": words_of("kruskal kruskal_wallis input_difficulty inputs difficulty input_effects"),
     "sample_inputs": words_of("sample subsample stratified_sample sampling select_inputs choose_inputs"),
+    "ci(coefficient='kappa', level='global')": words_of("kappa cohen_kappa cohens_kappa"),
+    "ci(coefficient='weighted_kappa', level='global')": words_of("weighted_kappa quadratic_kappa qwk"),
     "agreement": words_of(
         "alpha krippendorff krippendorff_alpha krippendorffs_alpha kappa cohen_kappa cohens_kappa fleiss_kappa iaa irr",
         "icc inter_annotator_agreement interannotator_agreement interrater inter_rater rater_agreement reliability",

@@ -52,7 +52,7 @@ VALUES: dict[str, Words] = {
         "system": words_of("sys corpus model summarizer system_level"),
         "input": words_of(
             "summary segment seg item instance document doc topic sample sentence summary_level segment_level",
-            "item_level sentence_level input_level group_by_item",
+            "item_level sentence_level input_level group_by_item prompt question example prompt_level",
         ),
         "global": words_of("no_grouping none all overall pooled cell"),
         "within_system": words_of("group_by_system by_system within"),
@@ -257,7 +257,10 @@ KEYWORDS: Words = {
     "n_components": words_of("k components ncomponents n_factors num_components"),
     "n_each": words_of("size n n_samples n_inputs per_bin"),
     "system": words_of("systems model models system_column model_column sys system1 system_a system_name"),
-    "input": words_of("inputs doc document item segment input_column id_column item_column index doc_id input_id"),
+    "input": words_of(
+        "inputs doc document item segment input_column id_column item_column index doc_id input_id prompt prompts",
+        "prompt_id prompt_column",
+    ),
     "value": words_of("values score scores score_column value_column value_name value_col"),
     "dims": words_of("dim further_dims extra_dims other_dims extra"),
     "wide": words_of("wide_format is_wide long tidy format"),
@@ -344,6 +347,15 @@ NO_VALUE: dict[str, Words] = {
     },
 }
 
+# The same of one function's argument.
+NO_VALUE_OF: dict[tuple[str, str], Words] = {
+    ("compare_metrics", "method"): {
+        "a t test compares systems (compare_systems); for metrics the default 'jackknife' is closest": (
+            words_of("ttest t_test ttest_rel paired_t paired_ttest t")
+        ),
+    },
+}
+
 
 def values_meant(argument: str, word: str) -> list[str]:
     """Values of an argument that a word may mean, exact names first."""
@@ -352,9 +364,10 @@ def values_meant(argument: str, word: str) -> list[str]:
     return [*same, *(meant for meant, words in found.items() if spelt(word) in words and meant not in same)]
 
 
-def in_place_of_value(argument: str, word: str) -> str | None:
-    """What to write instead of a word that no single value means."""
-    return next((text for text, words in NO_VALUE.get(argument, {}).items() if spelt(word) in words), None)
+def in_place_of_value(argument: str, word: str, function: str = "") -> str | None:
+    """What to write instead of a word that no single value means, in any function or in this one."""
+    notes = {**NO_VALUE.get(argument, {}), **NO_VALUE_OF.get((function, argument), {})}
+    return next((text for text, words in notes.items() if spelt(word) in words), None)
 
 
 def keywords_meant(function: str, word: str) -> list[str]:

@@ -75,14 +75,14 @@ def _ending(name: str, value: Any, options: Collection[str]) -> str:
     if not isinstance(value, str):
         return ""
     argument = name.rstrip("']").rpartition("'")[2]  # tests['a']['method'] is a method
-    note = synonyms.in_place_of_value(argument, value)
+    asked = _ASKED.get()
+    note = synonyms.in_place_of_value(argument, value, "" if asked is None else asked.name)
     if note is not None:
         return f"; {note}"
     meant = synonyms.values_meant(argument, value)
     here = next((each for each in meant if each in options), None)
     if here is not None:
         return f"; did you mean {here!r}?"
-    asked = _ASKED.get()
     found = None if asked is None else asked.another(argument, value)
     if found is not None:
         return f"; did you mean {found}?"

@@ -16,7 +16,7 @@ from xsumstat.inference.calibration import LEAST_APART, Calibration
 # and the name of the coordinate of input that holds the folds.
 NAME, ATTR, FOLDS = "calibrated", "calibrations", "calibration_fold"
 # What their interval needs beside what others need.
-NEEDED = f", of a calibrated metric {LEAST_APART} outputs with other scores than the most common one of their fold"
+NEEDED = f"; of a calibrated metric also {LEAST_APART} outputs whose score is not the most common one in their fold"
 # How a calibration is called in words, by its method.
 BY = {"isotonic": "isotonic regression", "linear": "linear regression", "quantile": "matching quantiles"}
 _WAY_OUT = (

@@ -16,7 +16,7 @@ from typing import Any
 _patience = 1.0
 # Whether it has printed its one line.
 _printed = False
-_WAIT = "xsumstat: compiling what this call needs, once (python -m xsumstat compile does so beforehand)"
+_WAIT = "xsumstat: compiling once for this kind of call; to do so in advance, run: python -m xsumstat compile"
 
 
 def watched() -> bool:

@@ -13,7 +13,7 @@ import xsumstat
 from xsumstat import catalogue
 from xsumstat.catalogue import ANALYSES
 from xsumstat.core import method_synonyms, synonyms, validate
-from xsumstat.dataset import drawn, facts, leakage, preferences, wording
+from xsumstat.dataset import drawn, facts, golds, preferences, wording
 from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
@@ -57,7 +57,7 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
         return {PREFERENCES: QUESTIONS[PREFERENCES]}
     if not is_scores(ds):
         return {}
-    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
+    nothing = {RATERS: not golds.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
     asked = {
         group: tuple(
             name
@@ -221,8 +221,11 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     arguments += [f"labels={texts_of_scores!r}"] if texts_of_scores else []
     labels = [f"{name!r} ({field})" for field, name in columns.items() if name is not None]
     labels += [f"{name!r} (dims)" for name in dims]
-    said = [("columns", validate.listing(frame.columns, 20)), ("recognised", ", ".join(labels) or "none by its name")]
-    said += [("" if at else "taken for", text) for at, text in enumerate(found.words())]
+    said = [
+        ("columns", validate.listing(frame.columns, 20)),
+        ("recognised", ", ".join(labels) or "no column by its name"),
+    ]
+    said += [("" if at else "used as", text) for at, text in enumerate(found.words())]
     said.append(("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"))
     for field, names in found.ambiguous.items():
         others = validate.listing([name for name in names if name != columns.get(field)])
@@ -230,8 +233,8 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     if not found.tidy and not (found.metrics or found.raters or found.rated):
         said.append(("", "each column of numbers a metric; or metric=... and value=..., where a row is one score"))
     if lacking:
-        said.append(("to name", f"the column of each {' and '.join(lacking)}"))
-    return [*said, ("then", "ds.meta says what can be asked; help(df.meta.to_scores) which other frames there are")]
+        said.append(("still to name", " and ".join(f"{field}=, the column of {field}s" for field in lacking)))
+    return [*said, ("next", "ds.meta lists the methods; help(df.meta.to_scores) describes other layouts")]
 
 
 def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
@@ -254,5 +257,5 @@ def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
         ("recognised", known),
         ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
         ("", "kind={'human': [...]} names the human raters"),
-        ("then", "ds.meta says what can be asked; help(df.meta.to_preferences) which words a choice may be"),
+        ("next", "ds.meta lists the methods; help(df.meta.to_preferences) lists the words that a choice may be"),
     ]

@@ -116,7 +116,7 @@ def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
         passed = time.monotonic() - start
         if passed >= _DELAY and done < total:
             jit.print_once(
-                f"xsumstat: {desc}, {done / total:.0%} done after {passed:.0f} s (progress=True shows a bar)"
+                f"xsumstat: {desc}, {done / total:.0%} done after {passed:.1f} s (progress=True shows a bar)"
             )
 
     return count

@@ -24,6 +24,8 @@ from xsumstat.resampling import jackknife, threads
 SMOOTHING = 0.3
 # Scores with so few different values, each so often, are grades.
 _MOST_GRADES, _EACH_GRADE = 100, 5
+# Up to so many limits between grades, comparing all values with each is faster than a search for each value.
+_COUNTED = 24
 # Complete cells of a system from which its cells are drawn; where it has fewer, gaps are filled.
 _LEAST_CELLS = 10
 _ROUNDS, _CLOSE, _SMALL = 500, 1e-10, 1e-9
@@ -95,17 +97,18 @@ class Likeness:
         )
         of_systems += self.mean
         gaps = bool(self.gaps.any())
+        flat = self.cells.reshape(-1, len(self.mean))
         step = max(1, _DRAWN_AT_ONCE // (inputs * len(self.mean)))
         for start in range(0, systems, step):
             rows = slice(start, min(start + step, systems))
             who, on = places[0][rows], places[1] if crossed else places[1][rows]
             cell = (generator.random((len(who), inputs)) * self.counts[who]).astype(np.int64)
             out = of_systems[rows] + (of_inputs if crossed else of_inputs[rows])
-            out += self.cells[who, cell]
+            out += flat.take(cell + self.cells.shape[1] * who, axis=0)
             values = np.ascontiguousarray(np.moveaxis(out, -1, 0))
             for score, grades in zip(values, self.grades, strict=True):
                 if grades is not None:
-                    score[...] = grades[np.searchsorted((grades[1:] + grades[:-1]) / 2, score)]
+                    score[...] = _nearest(grades, score)
             if gaps:
                 values[self.gaps[:, who, on]] = np.nan
             yield rows, values
@@ -313,6 +316,17 @@ def _filled(residuals: FloatArray, covariance: FloatArray) -> FloatArray:
         noise = generator.standard_normal((len(at), int(lacking.sum()))) @ _root(_positive(left))
         flat[np.ix_(at, lacking)] = flat[np.ix_(at, pattern)] @ slopes + noise
     return out
+
+
+def _nearest(grades: FloatArray, values: FloatArray) -> FloatArray:
+    """The grade next to each value, the lower of two."""
+    limits = (grades[1:] + grades[:-1]) / 2
+    if len(limits) > _COUNTED:
+        return np.asarray(grades[np.searchsorted(limits, values)])
+    place = np.zeros(values.shape, dtype=np.int8)
+    for limit in limits:
+        place += values > limit
+    return np.asarray(grades.take(place))
 
 
 def _grades(values: FloatArray) -> FloatArray | None:
