@@ -23,11 +23,11 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.coefficients import arrays, long_groups
+from xsumstat.coefficients import arrays, bitset_kendall
 from xsumstat.coefficients.record import Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
-from xsumstat.dataset import checks, drawn, facts, labelled, results, scale_checks
+from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -154,9 +154,9 @@ def metric_corr(
         later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
     top = None if top is None else validate.integer("top", top, 1)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
-    pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
+    pair = pair_results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
-    square = results.labelled(square, score, score)
+    square = pair_results.labelled(square, score, score)
     return later.attached(results.result(square, score, analysis="metric_corr", top=top, **measure.attrs))
 
 
@@ -165,14 +165,14 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
         best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
         if measure.coefficient.of_pairs is None or measure.level not in GROUPS:
             return np.array([_one_pair(x, target, measure, best) for target in targets]).T
-        r, n = long_groups.groups(x, targets, measure, best)
+        r, n = bitset_kendall.groups(x, targets, measure, best)
         values = [arrays.average(*each, measure.undefined_as_zero) for each in zip(r, n, strict=True)]
         return np.array([values, _n_undefined(r, n)])
 
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
     types = results.types(names)
-    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=facts.is_lazy(score))
+    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=chunking.is_lazy(score))
 
 
 def _one_pair(
@@ -206,12 +206,12 @@ def _groups_of_pairs(
     x, z = _paired(score, pairs)
     if top is not None:
         one, other = _paired(ranges.best(score, top), pairs)
-        x = x.where(schema.without_coords(one | other))
-    return _correlations(x, schema.without_coords(z), False, measure)
+        x = x.where(align.without_coords(one | other))
+    return _correlations(x, align.without_coords(z), False, measure)
 
 
 def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
-    if not facts.is_lazy(values):
+    if not chunking.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]
     da = extras.optional("dask.array", "dask")

@@ -22,9 +22,9 @@ from xsumstat.analyses.measure import (
     these_systems,
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import checks, metric_pairs, near_copies, results
+from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 
 _FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
@@ -261,7 +261,7 @@ def dominance(
         others = [label for label in ahead.indexes[along] if label != base]
         shift = ((ahead.sel({along: others}) - at_base) * np.sign(at_base)).where(settled)
         result = result.assign(
-            mean_shift=shift.mean(metric_pairs.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
+            mean_shift=shift.mean(pair_results.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
         )
     attrs = {"along": along, "base": base if along else None, "threshold": threshold, "resample": dims}
     attrs["cluster"] = clusters or None
@@ -310,7 +310,9 @@ class _Test:
         clusters = clustering.checked(cluster, measure, None, formula)
         alpha = validate.fraction("alpha", alpha)
         if alpha >= 0.5:
-            raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
+            raise ValueError(
+                f"{arguments.name('alpha')} must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}"
+            )
         draws = Draws.checked(n_resamples, rng, progress=progress)
         interval = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 1 - 2 * alpha)
         return cls(measure, method, interval, alpha, draws.progress, resample, clusters)

@@ -39,9 +39,11 @@ from xsumstat.dataset import (
     checks,
     drawn,
     facts,
+    few_systems,
     labelled,
     metric_pairs,
     near_copies,
+    pair_results,
     results,
     skewness,
     two_values,
@@ -58,6 +60,7 @@ _Job = Bootstrap | Jackknife | Studentized
 OF_BOTH = ("studentized", "corrected")
 # Intervals that know single labels only.
 _OF_SINGLE = ("bca", "corrected", "studentized")
+_FISHER_NEEDS = {"within_system": "4 inputs", "global": "4 outputs"} | dict.fromkeys(("system", "input"), "4 systems")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -152,7 +155,7 @@ def ci(
         scores = schema.prepare(ds, gold, metric, **ready)
         calibrated.refuse(scores.score, "Fisher's interval")
         measure = replace(measure, given=scores.given)
-        found = _fisher(scores, measure, confidence_level)
+        found = few_systems.without_limits(_fisher(scores, measure, confidence_level), scores, measure)
         _warn(found, scores, measure, None, dims, draws.n_resamples)
         own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
         return results.result(found, scores, analysis="ci", **own)
@@ -171,6 +174,7 @@ def ci(
         _check_method(method, measure, dims, interval, other, keep_samples)
         if method != "jackknife" and scores.weights is not None:
             scores, targets = prepared(**(ready | {"weigh": False}))
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
         method = "jackknife"
@@ -179,7 +183,6 @@ def ci(
     two_values.check(scores, measure, dims)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     near_copies.check(scores, dims, clusters)
     if other is None:
         skewness.check(scores, measure, dims)
@@ -200,15 +203,16 @@ def ci(
     else:
         by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
-    found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
+    found = results.together(by_target) if other is None else pair_results.laid_out(by_target, targets, scores)
     if other is not None:
-        metric_pairs.warn_undefined(by_target["difference"], targets, scores)
+        pair_results.warn_undefined(by_target["difference"], targets, scores)
     elif not layers:
         if by_chance := chance.of(scores.score, scores.human, measure, found["correlation"]):
             found = found.assign(by_chance)
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
     attrs |= threshold_attrs(measure.coefficient, calibrate_on) | drawn.attrs_of(ds, scores.weights)
+    found = few_systems.without_limits(found, scores, measure)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     if resting is not None:
         labels = scores.score["metric"].values.tolist()
@@ -305,8 +309,9 @@ def _warn(
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
         needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
-        message = f"no {called} interval, which needs {needs}, for"
-        later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
+        few_systems.warn_without(found, name, scores, measure, called, needs)
+    elif kind is None:
+        few_systems.warn_without(found, name, scores, measure, "Fisher", _FISHER_NEEDS.get(measure.level, "4 outputs"))
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)

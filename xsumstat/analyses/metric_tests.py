@@ -26,9 +26,9 @@ from xsumstat.analyses.measure import (
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import checks, facts, metric_pairs, near_copies
+from xsumstat.dataset import checks, facts, metric_pairs, near_copies, pair_results
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 
@@ -169,7 +169,7 @@ def prepared_perm_test(
         checks.check_resampled(scores.score, dims)
     if dims == ("system",):
         near_copies.check(scores, dims, clusters)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    families.check_correction(adjust, within, pair_results.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
         if by_decisions
@@ -232,7 +232,10 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
     group = _GROUPS.get(level)
     if len(dims) == 1 and dims[0] != group:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
-        raise ValueError(f"resample must be {allowed} where decisions are swapped at level={level!r}, got {resample!r}")
+        raise ValueError(
+            f"{arguments.name('resample')} must be {allowed} where decisions are swapped at level={level!r}, "
+            f"got {resample!r}"
+        )
     if crossed:
         raise ValueError("crossed=True applies to swaps of scores; a decision involves two outputs")
 
@@ -303,7 +306,7 @@ def boot_test(
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    families.check_correction(adjust, within, pair_results.dims(scores))
     near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)

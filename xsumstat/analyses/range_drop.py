@@ -12,11 +12,11 @@ import xarray as xr
 
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
-from xsumstat.coefficients import long_groups
+from xsumstat.coefficients import bitset_kendall
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
-from xsumstat.dataset import results
+from xsumstat.dataset import metric_choice, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling import draws, jobs, threads
@@ -98,7 +98,7 @@ def range_drop(
     n_simulations = validate.n_draws("n_simulations", n_simulations, 19)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
-    score = schema.prepare_cells(ds, schema.automatic(ds, metric), level="input")
+    score = schema.prepare_cells(ds, metric_choice.automatic(ds, metric), level="input")
     deciding = ranges.prepared(ds, metrics).compute()
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
@@ -129,7 +129,7 @@ def range_drop(
                 drops = np.full((len(pairs), n_simulations), np.nan)
     numbers |= _excess(observed.drop, drops, confidence_level)
     _warn_silent(score["metric"].values, pairs, numbers["part"])
-    square = {name: results.symmetric(numbers[name], pairs, score.sizes["metric"]) for name in _NAMES}
+    square = {name: pair_results.symmetric(numbers[name], pairs, score.sizes["metric"]) for name in _NAMES}
     found = xr.Dataset({name: (("metric", "other_metric"), values) for name, values in square.items()})
     attrs: dict[str, Any] = {
         "range": requested.text,
@@ -139,7 +139,7 @@ def range_drop(
     }
     attrs |= {"confidence_level": confidence_level, "resample": "input", "n_resamples": n_resamples}
     attrs |= {"alternative": "two-sided", "n_simulations": n_simulations, "seed": str(seed)}
-    return results.result(results.labelled(found, score, score), score, analysis="range_drop", **attrs)
+    return results.result(pair_results.labelled(found, score, score), score, analysis="range_drop", **attrs)
 
 
 def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:
@@ -156,7 +156,7 @@ class _Drop:
     @classmethod
     def of(cls, x: FloatArray, kept: Any, pairs: IntArray, measure: Measure) -> _Drop:
         inside = np.where(kept, x, np.nan)
-        whole, part = (long_groups.groups(each, pairs, measure)[0] for each in (x, inside))
+        whole, part = (bitset_kendall.groups(each, pairs, measure)[0] for each in (x, inside))
         if measure.undefined_as_zero:
             whole, part = (
                 np.where(np.isnan(each) & _some(x, pairs, cells), 0.0, each)
@@ -358,7 +358,7 @@ def _normal_scores(x: FloatArray, system: int) -> FloatArray:
 def _averages(x: FloatArray, measure: Measure) -> FloatArray:
     matrix = np.eye(len(x))
     pairs = np.array(np.triu_indices(len(x), 1)).T
-    for (a, b), r in zip(pairs, long_groups.groups(x, pairs, measure)[0], strict=True):
+    for (a, b), r in zip(pairs, bitset_kendall.groups(x, pairs, measure)[0], strict=True):
         matrix[a, b] = matrix[b, a] = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
     return matrix
 

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import wmt_data
-from xsumstat.core import validate
-from xsumstat.dataset import scores as schema
+from xsumstat.core import arguments, validate
+from xsumstat.dataset import align, locate
 
 Task = dict[str, Any]
 YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
@@ -127,7 +127,8 @@ def _primary(ds: Any, pair: str) -> Any:
     if "submission" not in ds.coords:
         known = validate.listing(wmt_data.PRIMARY)
         raise ValueError(
-            f"primary=True needs the coordinate submission(metric), which {pair} lacks: read_mtme sets it for {known}; "
+            f"{arguments.given('primary', True)} needs the coordinate submission(metric), which {pair} lacks: "
+            f"read_mtme sets it for {known}; "
             "for other test sets assign 'primary', 'baseline' or 'contrastive' to each metric"
         )
     return ds.isel(metric=(ds["submission"] != "contrastive").values)
@@ -205,7 +206,7 @@ def gold_of(pair: str, ds: xr.Dataset, gold: str | None, rules: str) -> str:
 
 
 def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
-    there = schema.checked_scores(ds)["metric"].values.tolist()
+    there = locate.checked_scores(ds)["metric"].values.tolist()
     if gold is not None:
         return str(validate.known(f"gold of {pair}", gold, there, "metrics"))
     own = settled.gold if settled is not None else None
@@ -233,7 +234,9 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
 def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
     if "reference" not in ds.coords:
         if reference is not None:
-            raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
+            raise ValueError(
+                f"{arguments.given('reference', reference)}: the metrics of {pair} have no coordinate reference(metric)"
+            )
         return None
     there = sorted({str(each) for each in ds["reference"].values} - {"", "src"})
     if reference is not None:
@@ -244,7 +247,7 @@ def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Sett
     if len(there) > 1:
         raise ValueError(
             f"metrics of {pair} have the references {validate.listing(there)}, and which of them is the standard one "
-            f"is not known; say it, as in reference={{{pair!r}: {there[0]!r}}}"
+            f"is not known; say it, as in {arguments.given('reference', {pair: there[0]})}"
         )
     return there[0]
 
@@ -322,7 +325,7 @@ def _accuracy(pairs: dict[str, _Pair]) -> Task:
     for pair in pairs.values():
         ds = pair.systems if human else pair.without_people(pair.systems)
         names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
-        score = schema.oriented(schema.checked_scores(ds), ("metric",)).reset_coords(drop=True)
+        score = align.oriented(locate.checked_scores(ds), ("metric",)).reset_coords(drop=True)
         parts.append(score.to_dataset(name="score").assign_coords(metric=np.array(names, dtype=object)))
     everywhere = [name for name in parts[0]["metric"].values if all(name in each["metric"].values for each in parts)]
     parts = [each.sel(metric=everywhere) for each in parts]

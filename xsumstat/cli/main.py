@@ -17,9 +17,8 @@ import xarray as xr
 
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
-from xsumstat.core import extras, validate
-from xsumstat.dataset import directions, leakage
-from xsumstat.dataset import scores as schema
+from xsumstat.core import arguments, extras, validate
+from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
 from xsumstat.io import columns as usual
@@ -240,7 +239,7 @@ def main(argv: list[str] | None = None) -> int:
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
         return _compile()
     args = parser().parse_args(argv)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), arguments.written_for(options.FACE):
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
@@ -248,7 +247,7 @@ def main(argv: list[str] | None = None) -> int:
         except BrokenPipeError:  # whoever read our output has seen enough
             sys.stdout = None
         except (ValueError, TypeError, OSError, ImportError) as error:
-            print(f"xsumstat: error: {options.in_words_of_options(str(error))}", file=sys.stderr)
+            print(f"xsumstat: error: {error}", file=sys.stderr)
             return 2
         except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
             if "ymlink loop" not in str(error):
@@ -345,7 +344,7 @@ def _answers(
         ds = added.add_metric(ds, file)
         _say(ds.attrs[added.ADDED].rpartition("; ")[2])
     if args.gold is None and "gold" not in ds.attrs:
-        raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
+        raise _no_gold("metrics", locate.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
         ds = _oriented(ds, args.lower_is_better)
     started = time.monotonic()
@@ -531,7 +530,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
         system=args.system_column,
         input=args.input_column,
         column=args.gold,
-        labels=texts.checked(args.labels, schema.texts_of(ds)),
+        labels=texts.checked(args.labels, golds.texts_of(ds)),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
@@ -540,7 +539,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
 
 
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    schema.checked_scores(ds)
+    locate.checked_scores(ds)
     return directions.declare(ds, lower, "--lower-is-better")
 
 
@@ -548,8 +547,8 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")
-    people = [label for label in leakage.human_labels(ds) if label != gold]
-    judged = leakage.judged(ds, [gold]) if people else []
+    people = [label for label in metric_choice.human_labels(ds) if label != gold]
+    judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
     _say(f"judging the {len(judged)} automatic metrics; --metric names others")
@@ -583,5 +582,4 @@ def _say(message: str) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    text = options.in_words_of_options(str(message))
-    _say(f"warning: {text}" if issubclass(category, UserWarning) else f"{category.__name__}: {text}")
+    _say(f"warning: {message}" if issubclass(category, UserWarning) else f"{category.__name__}: {message}")

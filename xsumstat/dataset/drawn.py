@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import facts
+from xsumstat.dataset import chunking
 from xsumstat.dataset.value_checks import Checks
 
 PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
@@ -121,7 +121,7 @@ def rated_of_draw(score: xr.DataArray, human: xr.DataArray) -> tuple[xr.DataArra
     """Scores and human scores, in memory, and the human scores without those of inputs that were not drawn."""
     human = human.compute()
     inputs = score.coords[DRAWN].values.astype(bool)
-    if facts.is_lazy(score):
+    if chunking.is_lazy(score):
         score, human, inputs = score.isel(input=inputs).compute(), human.isel(input=inputs), inputs[inputs]
     outside = xr.DataArray(~inputs, {"input": human["input"]} if "input" in human.indexes else None, dims="input")
     warn_not_drawn((human.notnull() & outside).any([dim for dim in human.dims if dim != "input"]))

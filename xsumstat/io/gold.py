@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
-from xsumstat.dataset import drawn, facts
-from xsumstat.dataset import scores as schema
+from xsumstat.core import arguments, validate
+from xsumstat.dataset import drawn, facts, golds, locate
 from xsumstat.io import (
     added,
     added_files,
@@ -89,8 +88,8 @@ def add_gold(
     {'a': 3.5, 'b': 5.0}
     """
     validate.label("name", name)
-    schema.checked_scores(ds)
-    scale = texts.checked(labels, schema.texts_of(ds))
+    locate.checked_scores(ds)
+    scale = texts.checked(labels, golds.texts_of(ds))
     draw = drawn.find(ds)
     ratings: Any = human
     if isinstance(human, str | PathLike):
@@ -151,7 +150,7 @@ class Match:
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
         by_raters.RATER,
@@ -162,7 +161,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
         )
     if name in score.indexes["metric"]:
         raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
-    human = schema.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
+    human = locate.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in facts.CELLS}
@@ -333,7 +332,7 @@ def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, f
     if not numeric:
         named = validate.listing(frame.columns)
         raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
-    which = "leave the others out" if file == _FRAME else "gold=... says which holds the human scores"
+    which = "leave the others out" if file == _FRAME else f"{arguments.given('gold')} says which holds the human scores"
     raise ValueError(
         f"{file} has several columns of numbers: {validate.listing(numeric)}; {which}, and columns of raters are "
         "called annotator_1 and annotator_2, or ann_alice and ann_bob"

@@ -14,10 +14,9 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import wmt_data
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, facts, locate
 from xsumstat.io import mtme_names, mtme_texts, score_files
 from xsumstat.io.cells import natural, report_alike, text
 
@@ -97,7 +96,7 @@ def read_mtme(
         return _read_pair(root, language_pair, granularity)
     pairs = validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
-        raise ValueError("language_pair names no language pair")
+        raise ValueError(f"{arguments.name('language_pair')} names no language pair")
     validate.unique("language_pair", [validate.text("each item of language_pair", each) for each in pairs])
     return {pair: _read_pair(root, pair, granularity) for pair in pairs}
 
@@ -324,7 +323,7 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
         raise ValueError(f"score has additional dims: {validate.listing(further)}; select one label of each")
@@ -332,7 +331,7 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
             validate.warn(f"negated the scores of {validate.named('metric', lower)}, where lower is better", "turned")
-    return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
+    return align.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
 def _contents(

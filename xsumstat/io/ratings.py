@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
-from xsumstat.dataset import directions
-from xsumstat.dataset import scores as schema
+from xsumstat.core import arguments, validate
+from xsumstat.dataset import align, directions
 from xsumstat.io.labels import Place
 
 VARIABLE = "rating"
@@ -41,9 +40,12 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
         )
     names = validate.several("ratings", ratings, "a metric or column, or several")
     if not names or not all(isinstance(name, Hashable) for name in names):
-        raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
+        raise ValueError(f"{arguments.name('ratings')} must name at least one metric or column, got {ratings!r}")
     if rater is not None and len(names) > 1:
-        raise ValueError(f"ratings must name one metric or column where rater={rater!r} says who rated, got {names!r}")
+        raise ValueError(
+            f"{arguments.name('ratings')} must name one metric or column where rater={rater!r} says who rated, "
+            f"got {names!r}"
+        )
     validate.unique("ratings", names)
     return names
 
@@ -104,7 +106,7 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         ds = scores.reindex(labels)
         runs = {dim: scores.indexes[dim] for dim in scores["score"].dims if dim not in mean.dims}
         whole = xr.concat(
-            [schema.without_coords(ds["score"]), mean.reindex(labels).expand_dims(runs)],
+            [align.without_coords(ds["score"]), mean.reindex(labels).expand_dims(runs)],
             "metric",
             coords="minimal",
             compat="override",

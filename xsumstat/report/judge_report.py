@@ -258,7 +258,9 @@ def _picture(
     module = {"confusion": "systems", "repeatability": "runs"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
-    return functools.partial(draw, shortened(result)), question, wording.printable(f"{question} {numbers}")
+    small = shortened(result)
+    order = {"order": report_page.best_first(small)["metric"].values.tolist()} if name == "forest" else {}
+    return functools.partial(draw, small, **order), question, wording.printable(f"{question} {numbers}")
 
 
 def _lines(table: pd.DataFrame) -> list[str]:
