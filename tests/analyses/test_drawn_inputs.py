@@ -164,3 +164,46 @@ def test_words_say_how_inputs_are_weighted(ds):
         found = asked(ds, name, level="input")
         for text in (found.meta.methods(), found.meta.conclusion()):
             assert "Each input is weighted by 1 over its probability." in text, name
+
+
+@pytest.mark.slow
+def test_weights_undo_a_draw_of_mostly_hard_inputs():
+    """60 of 500 inputs, up to 12 times as likely where the judge errs more; what is true is known from all inputs."""
+    rng = np.random.default_rng(8)
+    errors = np.array([0.2, 0.5, 1.0, 2.5])
+
+    def made(m):
+        kind = rng.integers(4, size=m)
+        z = np.linspace(-1, 1, 6)[:, None] + rng.normal(size=(6, m)) + rng.normal(size=m)
+        return z + errors[kind] * rng.normal(size=z.shape), z, kind
+
+    truth = np.mean(
+        [twin.COEFFICIENTS["pearson"](*each) for each in zip(*(a.T for a in made(20_000)[:2]), strict=True)]
+    )
+    held, off, off_unweighted = [], [], []
+    for _ in range(200):
+        x, z, kind = made(500)
+        n_each = np.array([4, 7, 13, 36])
+        drawn = np.zeros(500, dtype=bool)
+        for stratum, n in enumerate(n_each):
+            drawn[rng.choice(np.flatnonzero(kind == stratum), n, replace=False)] = True
+        probability = (n_each / np.bincount(kind))[kind]
+        coords = {"metric": ["judge"], "inclusion_probability": ("input", probability), "drawn": ("input", drawn)}
+        coords["draw_stratum"] = ("input", kind.astype(str))
+        ds = xr.Dataset(
+            {
+                "score": (("metric", "system", "input"), x[None]),
+                "human": (("system", "input"), np.where(drawn, z, np.nan)),
+            },
+            coords,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = ds.meta.ci("human", level="input", resample="input").isel(metric=0)
+            plain = draws.without(ds).meta.corr("human", level="input").isel(metric=0)
+        held.append(bool(found.ci_low <= truth <= found.ci_high))
+        off.append(found.correlation.item() - truth)
+        off_unweighted.append(plain.correlation.item() - truth)
+    assert abs(np.mean(off)) < 3 * np.std(off) / np.sqrt(200)
+    assert np.mean(off_unweighted) < -0.1
+    assert 0.91 <= np.mean(held) <= 0.985  # within 3 standard errors of .93 to .97
