@@ -48,7 +48,7 @@ def _version(ds: xr.Dataset) -> xr.Dataset:
 
 def _gaps(ds: xr.Dataset) -> xr.Dataset:
     """A tenth of the metrics' scores missing."""
-    there = np.random.default_rng(4).random(ds.score.shape) > 0.1
+    there = xr.DataArray(np.random.default_rng(4).random(ds.score.shape) > 0.1, dims=ds.score.dims)
     return ds.assign(score=ds.score.where(there | (ds.metric == "gold")))
 
 

@@ -5,7 +5,7 @@ from .core.caveats import CautionWarning as CautionWarning
 from .core.caveats import LeftOutWarning as LeftOutWarning
 from .core.caveats import MetaEvaluationWarning as MetaEvaluationWarning
 from .core.caveats import UndefinedWarning as UndefinedWarning
-from .dataset.scores import set_dims as set_dims
+from .dataset.locate import set_dims as set_dims
 from .io.added import add_metric as add_metric
 from .io.esa import read_esa as read_esa
 from .io.eval_results import read_deepeval as read_deepeval

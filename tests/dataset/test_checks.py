@@ -8,7 +8,7 @@ import xarray as xr
 from conftest import dataset
 
 from xsumstat.dataset import checks as content
-from xsumstat.dataset import facts
+from xsumstat.dataset import facts, masks
 
 
 def said(function, *arguments):
@@ -67,10 +67,10 @@ def test_which_systems_and_inputs_can_be_used():
     automatic[0, 0, 1] = automatic[0, 1, 1] = automatic[0, 2, 2] = 1.0
     score = dataset(automatic).score
     gold = score.isel(metric=0, drop=True).copy(data=human)
-    systems, inputs = facts.usable(score, gold, "pairwise")
+    systems, inputs = masks.usable(score, gold, "pairwise")
     assert systems.values.tolist() == [False, True, False]
     assert inputs.values.tolist() == [False, True, False, False]
-    systems, inputs = facts.usable(score, gold, "available")
+    systems, inputs = masks.usable(score, gold, "available")
     assert systems.values.tolist() == [True, True, False]  # a mean of each score
     assert inputs.values.tolist() == [True, True, True, False]  # a part of some mean
 

@@ -7,7 +7,7 @@ import xarray as xr
 from conftest import dataset
 from scipy import stats
 
-from xsumstat.dataset import directions
+from xsumstat.dataset import checks, directions, discordance
 
 
 def of(values, labels):
@@ -145,13 +145,18 @@ def test_not_what_is_declared_already(recwarn):
     assert not recwarn.list
 
 
+def remark(score, gold, name, *, level, n_metrics):
+    found = discordance.discordant(score, gold, [], level=level, n_metrics=n_metrics)
+    checks.warn_of_directions(found, [], name)
+
+
 def test_scores_that_lack(recwarn):
     ds = made(-0.9)
     ds["score"][1, 3, 2] = np.nan
-    directions.remark(ds.score.isel(metric=[2, 3]), ds.score[0], "m0", level="system", n_metrics=4)
+    remark(ds.score.isel(metric=[2, 3]), ds.score[0], "m0", level="system", n_metrics=4)
     assert not recwarn.list
     with pytest.warns(UserWarning, match=r"system means of 'm1' \(r = -0\.90\)"):
-        directions.remark(ds.score, ds.score[0], "m0", level="system", n_metrics=4)
+        remark(ds.score, ds.score[0], "m0", level="system", n_metrics=4)
 
 
 def test_not_of_lazy_scores(recwarn):
@@ -168,7 +173,7 @@ def test_published_metrics_of_quality_are_not_remarked_on(summeval, realsumm, re
         score = ds.score.transpose("metric", "system", "input")
         for gold in golds:
             for level in ("system", "input"):
-                directions.remark(score, score.sel(metric=gold), gold, level=level, n_metrics=score.sizes["metric"])
+                remark(score, score.sel(metric=gold), gold, level=level, n_metrics=score.sizes["metric"])
     assert not recwarn.list
 
 

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat.dataset import leakage
+from xsumstat.dataset import facts
 
 pytestmark = pytest.mark.filterwarnings("ignore:outputs left out")
 
@@ -150,5 +150,5 @@ def test_scores_that_do_not_vary_are_nobodys():
     labels = {"metric": ["a"], "language": ["en", "de"], "system": list("abc"), "input": list("wxyz")}
     found = xr.DataArray(score, labels, ("metric", "language", "system", "input"))
     human = xr.DataArray(gold, {name: each for name, each in labels.items() if name != "metric"}, found.dims[1:])
-    assert leakage.equal_to(found, human).values.tolist() == [[False]]
-    assert leakage.equal_to(found, found[0]).values.tolist() == [[True]]  # as English varies
+    assert facts.equal_to(found, human).values.tolist() == [[False]]
+    assert facts.equal_to(found, found[0]).values.tolist() == [[True]]  # as English varies

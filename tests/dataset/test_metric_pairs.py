@@ -9,7 +9,7 @@ import xarray as xr
 from conftest import dataset
 
 from xsumstat.analyses.measure import checked_measure
-from xsumstat.dataset import labelled, metric_pairs, results
+from xsumstat.dataset import labelled, metric_pairs, pair_results, results
 from xsumstat.resampling.jobs import Formula
 
 METRICS = ["d", "b", "human", "a", "c"]
@@ -87,7 +87,7 @@ def test_numbers_of_pairs_are_laid_out_both_ways(ds, metric, other):
     by_pair = {name: rng.normal(size=(size, 2)) for name in ("difference", "ci_low", "ci_high", "standard_error")}
     by_pair |= {name: rng.random((size, 2)) for name in ("forward", "backward")}
     by_pair |= {"n_undefined": rng.integers(1, 9, (size, 2)), "exact": rng.random((size, 2)) < 0.5}
-    laid = metric_pairs.laid_out(
+    laid = pair_results.laid_out(
         {name: xr.DataArray(values, dims=("_pair", "language")) for name, values in by_pair.items()}, pairs, scores
     )
     ours = list("abcd") if metric is None else list(metric)
@@ -134,7 +134,7 @@ def test_every_further_label_is_asked_of_all_pairs(ds):
             products = np.array([(x[a] * x[b] * z).sum() for a, b in targets])
             return products, np.array([x[a].size for a, _ in targets])
 
-        assert metric_pairs.dims(scores) == ["metric", "other_metric", "quality"]
+        assert pair_results.dims(scores) == ["metric", "other_metric", "quality"]
         names = ("difference", "n_undefined")
         job = Formula(pairs, checked_measure("input", "pearson", "pairwise", "drop"), each, names)
         found = labelled.run(job, scores, "_pair", results.types(names))
@@ -152,6 +152,6 @@ def test_pairs_without_a_difference_are_named_unless_a_constant_metric_says_why(
         scores, pairs = prepared(ds)
     missing = xr.DataArray([[np.nan, 1.0]] * len(pairs), {"language": ["en", "de"]}, ("_pair", "language"))
     with pytest.warns(UserWarning) as caught:
-        metric_pairs.warn_undefined(missing, pairs, scores)
+        pair_results.warn_undefined(missing, pairs, scores)
     (text,) = [str(each.message) for each in caught]
     assert text == "undefined difference for 'a and b/en', 'a and d/en', 'b and d/en'"

@@ -10,7 +10,7 @@ from helpers import by_turns, for_each
 
 import xsumstat
 from xsumstat import accessor, catalogue
-from xsumstat.dataset import metric_pairs, results
+from xsumstat.dataset import metric_pairs, pair_results, results
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.narrative.conclusions import conclusion
 
@@ -158,7 +158,7 @@ def test_pairs_are_laid_out_as_in_a_plain_loop(asked, further):
         values = {"n_undefined": rng.integers(1, 9, size), "exact": np.ones(size, dtype=bool)}.get(name)
         values = rng.normal(size=size) if values is None else values
         by_pair[name] = xr.DataArray(values, dims=("_pair", *dims, *(["resample"] if draws else [])))
-    laid = metric_pairs.laid_out(by_pair, pairs, scores)
+    laid = pair_results.laid_out(by_pair, pairs, scores)
     labels = scores.score["metric"].values.tolist()
     negated = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low", "statistic": "statistic"}
     negated["samples"] = "samples"
@@ -328,7 +328,7 @@ def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
 def test_values_of_unordered_pairs_stand_on_both_sides(size, dtype):
     pairs = np.array([(a, b) for a in range(size) for b in range(a + 1, size)])
     values = np.arange(1, 2 * len(pairs) + 1).reshape(-1, 2).astype(dtype)
-    table = results.symmetric(values, pairs, size)
+    table = pair_results.symmetric(values, pairs, size)
     assert table.dtype == dtype and table.shape == (size, size, 2)
     for (a, b), value in zip(pairs.tolist(), values.tolist(), strict=True):
         assert table[a, b].tolist() == table[b, a].tolist() == value
@@ -351,13 +351,13 @@ def square(dims=("metric", "other_metric"), attrs=None):
 @pytest.mark.parametrize("dims", [("metric", "other_metric"), ("system", "other_system")])
 def test_of_two_cells_with_the_same_test_one_is_its_mirror_image(dims):
     table = square(dims)
-    assert results.pair_dims(table.pvalue) == dims
-    again = results.mirrored(table, table.pvalue)
+    assert pair_results.pair_dims(table.pvalue) == dims
+    again = pair_results.mirrored(table, table.pvalue)
     cells = [(a, b) for a in ROWS for b in COLUMNS]
     assert again.dims == dims
     seen = {(a, b) for (a, b), second in zip(cells, again.values.ravel(), strict=True) if second}
     assert seen in ({("a", "c")}, {("c", "a")})
-    turned = results.transposed(table.pvalue, dims)
+    turned = pair_results.transposed(table.pvalue, dims)
     for a, b in cells:
         cell = float(turned.sel(dict(zip(dims, (a, b), strict=True))))
         want = float(table.pvalue.sel(dict(zip(dims, (b, a), strict=True)))) if (b, a) in cells else np.nan
@@ -366,8 +366,8 @@ def test_of_two_cells_with_the_same_test_one_is_its_mirror_image(dims):
 
 def test_with_a_direction_no_cell_is_a_mirror_image():
     table = square(attrs={"alternative": "greater"})
-    assert results.mirrored(table, table.pvalue) is None
+    assert pair_results.mirrored(table, table.pvalue) is None
     plain = xr.DataArray([0.1, 0.2], dims="metric")
-    assert results.pair_dims(plain) is None and results.mirrored(square(), plain) is None
+    assert pair_results.pair_dims(plain) is None and pair_results.mirrored(square(), plain) is None
     equivalence = square(attrs={"alternative": "greater", "analysis": "equivalence"})
-    assert results.mirrored(equivalence, equivalence.pvalue) is not None
+    assert pair_results.mirrored(equivalence, equivalence.pvalue) is not None

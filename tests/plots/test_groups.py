@@ -61,14 +61,14 @@ def test_the_matrix_and_the_bars_have_groups(groups):
 
 
 def test_pairs_of_groups_stand_once_whatever_is_selected(groups):
-    from xsumstat.dataset import results
+    from xsumstat.dataset import pair_results
 
-    once = results.pairs_of_groups(groups)
+    once = pair_results.pairs_of_groups(groups)
     assert once.domain.values.tolist() == ["chat − news", "chat − web", "news − web"]
     assert "correlation" not in once and once.difference.dims == ("metric", "domain")
-    part = results.pairs_of_groups(groups.sel(other_domain=["chat"]))
+    part = pair_results.pairs_of_groups(groups.sel(other_domain=["chat"]))
     assert part.domain.values.tolist() == ["news − chat", "web − chat"]
     np.testing.assert_array_equal(part.difference, groups.difference.sel(domain=["news", "web"], other_domain="chat"))
-    assert results.pairs_of_groups(groups.isel(domain=0)).identical(groups.isel(domain=0))
+    assert pair_results.pairs_of_groups(groups.isel(domain=0)).identical(groups.isel(domain=0))
     alone = xsumstat.load_dataset("demo").meta.ci("human")
-    xr.testing.assert_identical(results.pairs_of_groups(alone), alone)
+    xr.testing.assert_identical(pair_results.pairs_of_groups(alone), alone)

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, facts, results, wording
+from xsumstat.dataset import chunking, pair_results, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.resampling import step_down
@@ -70,7 +70,7 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
             "centred_on_estimate": result.attrs["analysis"] == "boot_test",
             "exact": bool(result.attrs.get("exact")),
         }
-        if facts.is_lazy(result["samples"]):
+        if chunking.is_lazy(result["samples"]):
             return stepped_down_lazily(result, within, result["samples"], result["difference"], **how)
         return stepped_down(
             result, within, lambda samples, order: (samples[at] for at in order), result["samples"], **how
@@ -142,7 +142,7 @@ def _by_family(each: Callable[..., FloatArray], family: list[str], *values: xr.D
     cores = [[*family, *(["resample"] if "resample" in given.dims else [])] for given in values]
     adjusted: xr.DataArray = xr.apply_ufunc(
         each,
-        *(checks.whole(given, core) for given, core in zip(values, cores, strict=True)),
+        *(chunking.whole(given, core) for given, core in zip(values, cores, strict=True)),
         input_core_dims=cores,
         output_core_dims=[family],
         vectorize=True,
@@ -157,7 +157,7 @@ def _families(result: xr.Dataset, within: Any) -> tuple[xr.DataArray, list[str],
     """The p-values, NaN where there is no test; the dims of a family; the cells that hold the same test as others."""
     pvalue = _pvalues(result)
     family = _family(within, [str(dim) for dim in pvalue.dims])
-    again = results.mirrored(result, pvalue)
+    again = pair_results.mirrored(result, pvalue)
     if again is None or not set(again.dims) <= set(family):
         return pvalue, family, None
     return pvalue.where(~again), family, again
@@ -167,7 +167,7 @@ def _with_adjusted(
     result: xr.Dataset, adjusted: xr.DataArray, again: xr.DataArray | None, method: str, family: list[str]
 ) -> xr.Dataset:
     if again is not None:
-        adjusted = adjusted.where(~again, results.transposed(adjusted, (str(again.dims[0]), str(again.dims[1]))))
+        adjusted = adjusted.where(~again, pair_results.transposed(adjusted, (str(again.dims[0]), str(again.dims[1]))))
     attrs = {"adjust_method": method, "adjust_within": " ".join(family)}
     result = result.drop_vars("n_significant", errors="ignore")  # counted before the correction
     analysis = result.attrs.get("analysis")
@@ -223,7 +223,7 @@ def stepped_down_lazily(
     if place is None:
         samples, difference = samples.transpose(*tests.dims, "resample"), difference.transpose(*tests.dims)
         place = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
-        metrics = results.pair_dims(tests)
+        metrics = pair_results.pair_dims(tests)
         place = place if metrics is None else place.where(result[metrics[0]] != result[metrics[1]])
     place = (place if again is None else place.where(~again)).fillna(0).astype(np.int64)
     da = extras.optional("dask.array", "dask")
@@ -319,7 +319,7 @@ def significant(result: xr.Dataset, *, alpha: float = 0.05) -> xr.DataArray:
     alpha = validate.fraction("alpha", alpha)
     found = rejected(result, alpha)
     method = result.attrs.get("adjust_method") if "pvalue_adjusted" in result else None
-    if "exact" not in result and not facts.is_lazy(found):
+    if "exact" not in result and not chunking.is_lazy(found):
         within = str(result.attrs.get("adjust_within", "")).split()
         tests, family, _ = _families(result, [dim for dim in result["pvalue"].dims if dim in within] or None)
         _warn_out_of_reach(dict(result.attrs), tests.notnull().sum(family).max(), method, alpha)
@@ -336,13 +336,13 @@ def rejected(result: xr.Dataset, alpha: float) -> xr.DataArray:
 def n_tests(result: xr.Dataset) -> int:
     """How many tests the p-values are of; mirror images of two-sided ones count once."""
     pvalue = _pvalues(result)
-    again = results.mirrored(result, pvalue)
+    again = pair_results.mirrored(result, pvalue)
     return int((pvalue if again is None else pvalue.where(~again)).notnull().sum())
 
 
 def _correction(result: xr.Dataset, alpha: float) -> str:
     """Whether, and how, p-values were corrected; of many that were not, what that means. Lazy ones are not counted."""
     said = wording.correction_words(result)
-    if "pvalue_adjusted" in result or facts.is_lazy(result["pvalue"]):
+    if "pvalue_adjusted" in result or chunking.is_lazy(result["pvalue"]):
         return said
     return wording.many_uncorrected(n_tests(result), alpha) or said

@@ -13,7 +13,7 @@ from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
-from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.dataset import checks, labelled, metric_pairs, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
@@ -104,10 +104,10 @@ def corr_test(
     else:
         _warn_of_averages(measure.level)
         by_pair = _analytic(scores, tested, method, alternative, normal_quantile(confidence_level), measure)
-    metric_pairs.warn_undefined(by_pair["statistic"], tested, scores)
+    pair_results.warn_undefined(by_pair["statistic"], tested, scores)
     attrs = {"confidence_level": confidence_level} if method == "zou" else {}
     return results.result(
-        metric_pairs.laid_out(by_pair, tested, scores),
+        pair_results.laid_out(by_pair, tested, scores),
         scores,
         analysis="corr_test",
         method=method,

@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import calibrated, checks, covariates, facts, near_copies, results
+from xsumstat.dataset import align, calibrated, checks, chunking, covariates, facts, golds, locate, near_copies, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
@@ -110,7 +110,7 @@ def bias(
     validate.flag("joint", joint)
     dims = checked_dims(resample)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    columns = covariates.columns(covariates.find(ds, schema.checked_scores(ds), given), each_word=not joint)
+    columns = covariates.columns(covariates.find(ds, locate.checked_scores(ds), given), each_word=not joint)
     method, pooled = _method(ds, gold, method, along)
     level, reason = _level(ds, gold, columns, level, method)
     asked = _Asked(method, joint, confidence_level, _reliabilities(reliability, method))
@@ -154,8 +154,8 @@ def _level(
 ) -> tuple[str, str | None]:
     if level != AUTO:
         return level, None
-    score = schema.checked_scores(ds)
-    human = schema.find_gold(ds, score, gold)[0]
+    score = locate.checked_scores(ds)
+    human = golds.find_gold(ds, score, gold)[0]
     systems = _n_systems(score, human)
     if "input" not in human.dims:
         return "system", None
@@ -177,7 +177,7 @@ def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
     if "system" in score.indexes and "system" in human.indexes:
         shared = score.indexes["system"].intersection(human.indexes["system"])
         score, human = score.sel(system=shared), human.sel(system=shared)
-    if facts.is_lazy(score) or facts.is_lazy(human) or "system" not in human.dims:
+    if chunking.is_lazy(score) or chunking.is_lazy(human) or "system" not in human.dims:
         return int(score.sizes["system"])
     some = [
         ~np.isnan(np.moveaxis(each.values, each.get_axis_num("system"), 0))
@@ -189,8 +189,8 @@ def _n_systems(score: xr.DataArray, human: xr.DataArray) -> int:
 
 
 def _method(ds: xr.Dataset, gold: Any, method: str, along: str) -> tuple[str, bool]:
-    score = schema.checked_scores(ds)
-    human, name, _ = schema.find_gold(ds, score, gold)
+    score = locate.checked_scores(ds)
+    human, name, _ = golds.find_gold(ds, score, gold)
     validate.column("along", along)
     if along != "rater" and along not in human.dims:
         raise ValueError(f"along={along!r} is not a dim of gold {name!r}; dims: {validate.listing(human.dims)}")
@@ -232,7 +232,7 @@ def _ratings(scores: schema.Scores, along: str, method: str) -> tuple[schema.Sco
     if method != "corrected":
         return pooled, None
     core = [along, *facts.CELLS]
-    return pooled, checks.whole(schema.without_coords(ratings).transpose(..., *core), core)
+    return pooled, chunking.whole(align.without_coords(ratings).transpose(..., *core), core)
 
 
 # --- The numbers ---
@@ -241,7 +241,7 @@ def _ratings(scores: schema.Scores, along: str, method: str) -> tuple[schema.Sco
 def _slopes(
     scores: schema.Scores, ratings: xr.DataArray | None, question: Question, asked: _Asked, progress: bool | None
 ) -> xr.Dataset:
-    lazy = scores.used is not None or (ratings is not None and facts.is_lazy(ratings))
+    lazy = scores.used is not None or (ratings is not None and chunking.is_lazy(ratings))
     n_calls = scores.score.sizes["metric"] * math.prod(scores.further.values())
     by_reliability = _BY_RELIABILITY if asked.reliabilities else ()
     with threads.progress_bar(n_calls, False if lazy else progress, desc="slopes", unit="metric") as bar:

@@ -11,7 +11,18 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import calibrated, checks, drawn, facts, leakage, results
+from xsumstat.dataset import (
+    align,
+    calibrated,
+    checks,
+    chunking,
+    drawn,
+    facts,
+    golds,
+    locate,
+    metric_choice,
+    results,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.calibration import METHODS, Calibration, of_folds
@@ -68,10 +79,10 @@ def calibrate(
     >>> ds.score.sel(metric=["human", "judge", "judge (calibrated)"]).isel(input=0, system=0).values.round(1)
     array([52.6, 61.3, 54.7])
     """
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     if calibrated.NAME in score.dims:
         raise ValueError(f"the additional dim {calibrated.NAME!r} is a coordinate that this makes; rename it")
-    human, name, own = schema.find_gold(ds, score, gold)
+    human, name, own = golds.find_gold(ds, score, gold)
     drawn.warn_ignored(ds, human)
     if validate.text("along", along) != "rater" and along not in human.dims:
         raise ValueError(f"along={along!r} is no dim of the gold, which has {validate.listing(human.dims)}")
@@ -88,7 +99,7 @@ def calibrate(
     ds, kept = _with_gold(ds, gold, human, name)
     ds, fold_name = _with_folds(ds, of_input)
     recipe = calibrated.Recipe("", kept, along, sign, fold_name, how)
-    judge = schema.oriented(score, ("metric",)).isel(metric=chosen)
+    judge = align.oriented(score, ("metric",)).isel(metric=chosen)
     people = sign * _people(human, along, method)
     later = Checks()
     new = sign * cross_fitted(judge, people, of_input, recipe.oriented)
@@ -104,8 +115,8 @@ def calibrate(
 def _chosen(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
     there = calibrated.labels(score)
     if metric is None:
-        metric = [label for label in leakage.judged(score, own) if label not in there]
-    chosen = schema.choose(score, metric, "metric")
+        metric = [label for label in metric_choice.judged(score, own) if label not in there]
+    chosen = metric_choice.choose(score, metric, "metric")
     labels = list(score.indexes["metric"])
     for label in (labels[at] for at in chosen):
         if label in there:
@@ -130,12 +141,12 @@ def _sign(human: xr.DataArray) -> int:
 
 
 def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.DataArray:
-    human = schema.as_gold(human, score, "input")
+    human = align.as_gold(human, score, "input")
     places: dict[str, Any] = {}
     for dim in facts.CELLS:
-        if not schema.have_labels(score, human, dim):
+        if not align.have_labels(score, human, dim):
             continue
-        schema.check_shared(score, human, dim)
+        align.check_shared(score, human, dim)
         theirs, ours = human.indexes[dim], score.indexes[dim]
         if lost := theirs[~theirs.isin(ours)].tolist():
             validate.warn(f"left out {dim}s of the gold that have no metric scores: {validate.listing(lost)}",
@@ -171,12 +182,12 @@ def _with_gold(ds: xr.Dataset, gold: Any, human: xr.DataArray, name: str) -> tup
         return ds, name
     if "metric" in gold.coords and name in map(str, ds.indexes.get("metric", [])):
         label = gold.coords["metric"].item()
-        if schema.without_coords(ds["score"].sel(metric=label, drop=True)).equals(
-            schema.without_coords(gold.drop_vars("metric"))
+        if align.without_coords(ds["score"].sel(metric=label, drop=True)).equals(
+            align.without_coords(gold.drop_vars("metric"))
         ):
             return ds, name
     new = _free("calibration_gold", ds)
-    return ds.assign({new: schema.without_coords(human)}), new
+    return ds.assign({new: align.without_coords(human)}), new
 
 
 def _with_folds(ds: xr.Dataset, folds: IntArray) -> tuple[xr.Dataset, str]:
@@ -201,8 +212,8 @@ def _people(human: xr.DataArray, along: str, method: str) -> xr.DataArray:
 
 def cross_fitted(judge: xr.DataArray, human: xr.DataArray, folds: IntArray, how: Calibration) -> xr.DataArray:
     """Calibrated scores of each judge and label of further dims, by human scores ("_rater", ..., system, input)."""
-    bare = [schema.without_coords(each) for each in (judge, human)]
-    lazy = any(map(facts.is_lazy, bare))
+    bare = [align.without_coords(each) for each in (judge, human)]
+    lazy = any(map(chunking.is_lazy, bare))
     core = ["_rater", *facts.CELLS]
     whole = [each.chunk({dim: -1 for dim in core if dim in each.dims}) for each in bare] if lazy else bare
 
@@ -249,7 +260,7 @@ def _joined(
 ) -> xr.Dataset:
     size = score.sizes["metric"]
     labels = np.array([*score["metric"].values.tolist(), *names], dtype=object)
-    each = xr.broadcast(schema.without_coords(score), new.assign_coords(metric=names), exclude=["metric"])
+    each = xr.broadcast(align.without_coords(score), new.assign_coords(metric=names), exclude=["metric"])
     whole = xr.concat([one.drop_vars("metric") for one in each], "metric", coords="minimal", compat="override")
     dims = [*score.dims, *(dim for dim in whole.dims if dim not in score.dims)]
     found = ds.drop_vars("score").isel(metric=[*range(size), *chosen]) if "metric" in ds.drop_vars("score").dims else ds
@@ -277,7 +288,7 @@ def with_refits(ds: xr.Dataset, scores: schema.Scores) -> tuple[schema.Scores, t
     found = calibrated.labels(scores.score)
     if not found:
         return scores, ()
-    own = schema.checked_scores(ds)
+    own = locate.checked_scores(ds)
     recipes, labels = calibrated.recipes(ds), list(scores.score.indexes["metric"])
     parts, refits = [scores.score], []
     for label in found:
@@ -292,11 +303,11 @@ def with_refits(ds: xr.Dataset, scores: schema.Scores) -> tuple[schema.Scores, t
         raters = tuple(range(at + 2, at + len(made_of)))
         refits.append(RefitOf(labels.index(label), at, at + 1, raters, recipe.oriented, str(label)))
         parts.extend(made_of)
-    bare = [schema.without_coords(each) for each in parts]
+    bare = [align.without_coords(each) for each in parts]
     bare[0] = bare[0].drop_vars("metric").rename(metric="_metric")
     bare[1:] = [each.expand_dims("_metric") for each in bare[1:]]
     whole = xr.concat(xr.broadcast(*bare, exclude=["_metric"]), "_metric", coords="minimal", compat="override")
-    whole = schema.in_order(whole, ("_metric", *facts.CELLS))
+    whole = align.in_order(whole, ("_metric", *facts.CELLS))
     return replace(scores, score=whole), tuple(refits)
 
 
@@ -304,11 +315,11 @@ def _made_of(
     ds: xr.Dataset, own: xr.DataArray, recipe: calibrated.Recipe, score: xr.DataArray, label: str
 ) -> list[xr.DataArray]:
     """The judge's scores, the folds, and the scores of people, on the systems and inputs of some scores."""
-    judge = schema.oriented(own, ("metric",)).sel(
+    judge = align.oriented(own, ("metric",)).sel(
         metric=calibrated.known(list(own.indexes["metric"]), recipe.of, "metric", label), drop=True
     )
     places = [*own.indexes["metric"], *(name for name in ds.data_vars if name != "score")]
-    human = schema.find_gold(ds, own, calibrated.known(places, recipe.gold, "gold", label))[0]
+    human = golds.find_gold(ds, own, calibrated.known(places, recipe.gold, "gold", label))[0]
     human = recipe.sign * _people(human.drop_vars("metric", errors="ignore"), recipe.along, recipe.calibration.method)
     folds = ds.coords.get(recipe.folds)
     if folds is None:

@@ -12,7 +12,7 @@ from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
-from xsumstat.dataset import facts
+from xsumstat.dataset import chunking, facts
 from xsumstat.dataset import scores as schema
 
 
@@ -32,7 +32,7 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
     """The cluster of each system and of each input; None without names. Labels without a name are alone."""
     if not names:
         return None
-    if facts.is_lazy(scores.score):
+    if chunking.is_lazy(scores.score):
         raise ValueError(f"cluster={validate.listing(names)} needs scores in memory: ds.load()")
     found = {dim: np.arange(scores.score.sizes[dim]) for dim in facts.CELLS}
     used: dict[str, str] = {}

@@ -27,7 +27,7 @@ from xsumstat.coefficients import arrays, long_groups
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
-from xsumstat.dataset import checks, facts, labelled, results, scale_checks
+from xsumstat.dataset import align, checks, chunking, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -152,9 +152,9 @@ def metric_corr(
         later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
     top = None if top is None else validate.integer("top", top, 1)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
-    pair = results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
+    pair = pair_results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))
-    square = results.labelled(square, score, score)
+    square = pair_results.labelled(square, score, score)
     return later.attached(results.result(square, score, analysis="metric_corr", top=top, **measure.attrs))
 
 
@@ -170,7 +170,7 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
     names = ("correlation", "n_undefined")
     job = Formula(tuple((a, b) for a, b in pairs.tolist()), measure, formula, names)
     types = results.types(names)
-    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=facts.is_lazy(score))
+    return labelled.over_labels(job, [(score, facts.CORE)], "_pair", types, lazy=chunking.is_lazy(score))
 
 
 def _one_pair(
@@ -204,12 +204,12 @@ def _groups_of_pairs(
     x, z = _paired(score, pairs)
     if top is not None:
         one, other = _paired(ranges.best(score, top), pairs)
-        x = x.where(schema.without_coords(one | other))
-    return _correlations(x, schema.without_coords(z), False, measure)
+        x = x.where(align.without_coords(one | other))
+    return _correlations(x, align.without_coords(z), False, measure)
 
 
 def _paired(values: xr.DataArray, pairs: IntArray) -> list[xr.DataArray]:
-    if not facts.is_lazy(values):
+    if not chunking.is_lazy(values):
         picked = (values.isel(metric=xr.DataArray(at, dims="_pair")) for at in pairs.T)
         return [each.drop_vars("metric", errors="ignore") for each in picked]
     da = extras.optional("dask.array", "dask")
@@ -271,7 +271,7 @@ def _for_every_label(
 
 def _plain(x: xr.DataArray, z: xr.DataArray) -> bool:
     """Whether scores are in memory, without further dims, and their coordinates without attrs."""
-    if facts.is_lazy(x) or facts.is_lazy(z) or x.dims != facts.CORE or z.dims[-2:] != facts.CELLS:
+    if chunking.is_lazy(x) or chunking.is_lazy(z) or x.dims != facts.CORE or z.dims[-2:] != facts.CELLS:
         return False
     coords = (*x.coords.variables.values(), *z.coords.variables.values())
     return set(z.dims) <= {"_given", *facts.CELLS} and not any(each.attrs or each.ndim == 0 for each in coords)

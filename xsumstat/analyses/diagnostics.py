@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, facts, results
+from xsumstat.dataset import chunking, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 
@@ -121,7 +121,7 @@ def pca(
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level="global", later=later)
     points = [dim for dim in score.dims if dim not in facts.CELLS]
-    score = checks.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
+    score = chunking.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
     n_points = math.prod(score.sizes[dim] for dim in points)
     if not 2 <= n_points >= n_components:
         raise ValueError(f"n_components must be at most the number of points, which must be 2 or more: {n_points}")

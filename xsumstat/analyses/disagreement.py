@@ -14,7 +14,7 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.output_pairs import Counting
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import chunking, facts, metric_choice, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, tasks, threads
@@ -71,7 +71,7 @@ def disagreement(
     later = Checks()
     score = _outputs(ds, metric, later)
     pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
-    if facts.is_lazy(score):
+    if chunking.is_lazy(score):
         tables = output_pairs.lazily_opposite(score, pairs, counting, bands)
         n_drawn: Any = output_pairs.lazily_drawn(score, counting.max_pairs)
         looked_at: Any = tasks.as_task(tables)
@@ -91,7 +91,7 @@ def disagreement(
     later.make(_warn_drawn_pairs, n_drawn, score.sizes["input"], counting.max_pairs)
     later.make(_warn_silent, looked_at[-1], score["metric"].values.tolist())
     attrs = {"normalise": normalise, **_attrs(counting, bands, n_drawn)}
-    found = results.labelled(found, score, score)
+    found = pair_results.labelled(found, score, score)
     return later.attached(results.result(found, score, analysis="disagreement", **attrs))
 
 
@@ -142,7 +142,7 @@ def improvement_consistency(
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
     later = Checks()
     score = _outputs(ds, metric, later)
-    if facts.is_lazy(score):
+    if chunking.is_lazy(score):
         numbers: Any = output_pairs.lazily_improving(score, counting, bands)
         looked_at: Any = tasks.as_task(numbers)
         most = score.sizes["system"]
@@ -189,7 +189,7 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 
 
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
-    score = schema.prepare_metrics(ds, schema.automatic(ds, metric), level=None, later=later)
+    score = schema.prepare_metrics(ds, metric_choice.automatic(ds, metric), level=None, later=later)
     if set(score.dims) - set(facts.CORE):
         raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each additional one")
     if score.sizes["metric"] < 2:

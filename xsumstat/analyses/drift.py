@@ -13,8 +13,18 @@ from xsumstat.analyses import clustering, correlation, groups
 from xsumstat.analyses.equivalence import equivalence
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, IntArray
-from xsumstat.dataset import checks, directions, facts, leakage, results, value_checks
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import (
+    align,
+    checks,
+    chunking,
+    directions,
+    facts,
+    golds,
+    locate,
+    metric_choice,
+    results,
+    value_checks,
+)
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import drift as inference
 
@@ -133,13 +143,13 @@ class _Versions:
     @classmethod
     def of(cls, ds: xr.Dataset, anchor: Any, gold: Any, metric: Any, cluster: Any) -> _Versions:
         """Two Datasets, or two metrics of one."""
-        score = schema.checked_scores(ds)
+        score = locate.checked_scores(ds)
         if cluster is not None:
             groups.described_by(score, "cluster", cluster, ("input",))
-        human, name, own = schema.find_gold(ds, score, gold)
+        human, name, own = golds.find_gold(ds, score, gold)
         if isinstance(anchor, xr.Dataset):
-            asked = leakage.judged(score, own) if metric is None else metric
-            now = score.isel(metric=schema.choose(score, asked, "metric"))
+            asked = metric_choice.judged(score, own) if metric is None else metric
+            now = score.isel(metric=metric_choice.choose(score, asked, "metric"))
             then = _of_anchor(now, ds, anchor)
         else:
             now, then = _of_one(score, anchor, own, metric)
@@ -147,10 +157,12 @@ class _Versions:
         beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",) or key == cluster}
         both = xr.concat([each.reset_coords(drop=True) for each in (now, then)], _VERSION)
         both = both.where(both.notnull().all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
-        if not facts.is_lazy(both) and not bool(both.notnull().any()):
+        if not chunking.is_lazy(both) and not bool(both.notnull().any()):
             raise ValueError("anchor shares no output with the scores: no output has a score by both versions")
         named = {dim: now[dim] for dim in facts.CELLS if dim in human.indexes}
-        joined = xr.Dataset({"score": checks.whole(both.transpose("metric", _VERSION, *facts.CELLS, ...), facts.CELLS)})
+        joined = xr.Dataset(
+            {"score": chunking.whole(both.transpose("metric", _VERSION, *facts.CELLS, ...), facts.CELLS)}
+        )
         return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist(), cluster)
 
     @property
@@ -216,12 +228,12 @@ def _gaps(scored: Sequence[xr.DataArray], gold: xr.DataArray) -> facts.Gaps:
 def _of_anchor(now: xr.DataArray, ds: xr.Dataset, anchor: xr.Dataset) -> xr.DataArray:
     """The old scores of the same metrics."""
     try:
-        then = schema.checked_scores(anchor)
+        then = locate.checked_scores(anchor)
     except ValueError as error:
         raise ValueError(f"anchor must hold scores as ds does: {error}") from error
     for label in now.indexes["metric"]:
         validate.known("metric that anchor lacks:", label, list(then.indexes["metric"]), "metrics of the anchor")
-    if schema.texts_of(ds) != schema.texts_of(anchor):
+    if golds.texts_of(ds) != golds.texts_of(anchor):
         raise ValueError("anchor has other texts as labels than the scores: give all, the lowest first, by labels=")
     apart = sorted(map(str, {*now.dims} ^ {*then.dims}))
     if apart:
@@ -235,8 +247,8 @@ def _of_one(
     """Two metrics of one Dataset: the new version, and the old one under its name."""
     labels = list(score.indexes["metric"])
     validate.known("anchor", anchor, labels, "metrics")
-    asked = [label for label in leakage.judged(score, own) if label != anchor] if metric is None else metric
-    places = schema.choose(score, asked, "metric")
+    asked = [label for label in metric_choice.judged(score, own) if label != anchor] if metric is None else metric
+    places = metric_choice.choose(score, asked, "metric")
     if len(places) != 1 or labels[places[0]] == anchor:
         told = validate.listing([labels[at] for at in places])
         raise ValueError(f"anchor={anchor!r} is the old version of one metric: name the new one by metric=; got {told}")
@@ -258,5 +270,5 @@ def _shared(now: xr.DataArray, then: xr.DataArray) -> tuple[xr.DataArray, xr.Dat
                 f"anchor shares no output with the scores: no label of {dim!r} is in both. Scores: "
                 f"{validate.listing(ours)}; anchor: {validate.listing(theirs)}"
             )
-        now, then, _ = schema.on_shared(now, then, dim, "anchor")
+        now, then, _ = align.on_shared(now, then, dim, "anchor")
     return now, then

@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import checks, metric_pairs, near_copies, results
+from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 
 _FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
@@ -261,7 +261,7 @@ def dominance(
         others = [label for label in ahead.indexes[along] if label != base]
         shift = ((ahead.sel({along: others}) - at_base) * np.sign(at_base)).where(settled)
         result = result.assign(
-            mean_shift=shift.mean(metric_pairs.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
+            mean_shift=shift.mean(pair_results.DIMS), probability_shift=shift.reindex({along: ahead.indexes[along]})
         )
     attrs = {"along": along, "base": base if along else None, "threshold": threshold, "resample": dims}
     attrs["cluster"] = clusters or None

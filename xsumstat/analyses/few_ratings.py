@@ -13,8 +13,7 @@ from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, directions, drawn, facts, leakage
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, chunking, directions, drawn, facts, golds, leakage, locate, metric_choice
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.inference.system_means import Strata
@@ -51,7 +50,7 @@ class FewRatings:
     @property
     def lazy(self) -> bool:
         """Whether any of them are."""
-        return facts.is_lazy(self.score) or facts.is_lazy(self.gold)
+        return chunking.is_lazy(self.score) or chunking.is_lazy(self.gold)
 
     @property
     def metrics(self) -> list[Hashable]:
@@ -61,17 +60,17 @@ class FewRatings:
 
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     """Check scores and human scores of some inputs, and find the metrics that help."""
-    score = schema.checked_scores(ds)
-    human, name, own = schema.find_gold(ds, score, gold)
+    score = locate.checked_scores(ds)
+    human, name, own = golds.find_gold(ds, score, gold)
     if metric is None:
-        there = leakage.judged(score, own)
+        there = metric_choice.judged(score, own)
         if len(there) != 1:
             raise ValueError(
                 "metric is not given: name the metric whose scores help, or a list whose standardised mean does; "
                 f"metrics: {validate.listing(there, 30)}"
             )
         metric = there
-    chosen = schema.choose(score, metric, "metric")
+    chosen = metric_choice.choose(score, metric, "metric")
     score = score.isel(metric=chosen)
     if set(own) & set(score.indexes["metric"]):
         raise ValueError(f"metric {own[0]!r} is the gold itself, which cannot help itself; name another metric")
@@ -80,19 +79,19 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
         signs = np.where(directions.as_bool(score["higher_is_better"]).values, 1.0, -1.0)
     sign = -1 if "higher_is_better" in human.coords and not bool(human["higher_is_better"].all()) else 1
     score = score.transpose(..., *facts.CORE)
-    human = _on_all_inputs(schema.as_gold(human, score, "input"), score)
-    score, human, dropped = schema.aligned(score, human)
+    human = _on_all_inputs(align.as_gold(human, score, "input"), score)
+    score, human, dropped = align.aligned(score, human)
     checks.check_sizes(score, None)
     later = Checks()
     later.make(checks.check_finite, of_values(facts.spread, human), "gold")
-    later.make(checks.check_finite, by_metric(schema.spread_of_one, [score]), "score")
+    later.make(checks.check_finite, by_metric(facts.spread_of_one, [score]), "score")
     equal = by_metric(_equal, [score], human)
-    leakage.warn_of_people(later, [equal], score, human, name, {}, own)
+    leakage.warn_of_people(later, [equal], score, human, name, {}, [*own, *metric_choice.of_people(score)])
     return FewRatings(score, human, name, signs, sign, dropped, later)
 
 
 def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
-    return leakage.equal_to(scores[0], gold)
+    return facts.equal_to(scores[0], gold)
 
 
 def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:

@@ -28,7 +28,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, results, value_checks
+from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
@@ -197,7 +197,7 @@ def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dic
     rows, columns = np.ogrid[:size, :size]
     turned, tested = (xr.Variable(dims, each) for each in (rows > columns, rows != columns))
     square = {name: each.isel(_row=xr.Variable(dims, at)) for name, each in picked.items()}
-    return results.of_pairs(square, turned, tested, "compare_groups")
+    return pair_results.of_pairs(square, turned, tested, "compare_groups")
 
 
 def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: str) -> dict[str, xr.DataArray]:

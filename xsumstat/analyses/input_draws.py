@@ -13,7 +13,7 @@ from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import drawn as draws_of_inputs
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import facts, metric_choice, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.allocation import LEAST, allocated, bins, rates
 from xsumstat.inference.allocation import drawn as drawn_from
@@ -109,7 +109,7 @@ def _said(design: Design, n_inputs: int, n_strata: int) -> str:
 def _scores(ds: xr.Dataset, design: Design) -> xr.DataArray:
     """The judge's scores in memory, oriented, on a common scale, (..., metric, system, input)."""
     extra = {design.unsure} if design.unsure in ds.dims else set()
-    score = schema.prepare_computed(ds, schema.automatic(ds, design.metric))
+    score = schema.prepare_computed(ds, metric_choice.automatic(ds, design.metric))
     further = [dim for dim in score.dims if dim not in facts.CORE and dim not in extra]
     if further:
         raise ValueError(

@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import facts, metric_choice, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws
@@ -109,7 +109,7 @@ def by_bins(ds: xr.Dataset, metric: Any, n_means: int, n_spreads: int, n_each: i
 
     Each input is drawn at most once. If a bin is used up, the free input with the nearest mean is used.
     """
-    score = schema.prepare_cells(ds, schema.automatic(ds, metric))
+    score = schema.prepare_cells(ds, metric_choice.automatic(ds, metric))
     wanted = score.sizes["metric"] * n_means * n_spreads * n_each
     rated = score.notnull().any("system").all("metric").values
     if wanted > rated.sum():

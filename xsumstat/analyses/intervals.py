@@ -41,6 +41,7 @@ from xsumstat.dataset import (
     labelled,
     metric_pairs,
     near_copies,
+    pair_results,
     results,
     skewness,
     two_values,
@@ -163,6 +164,7 @@ def ci(
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
         method = "jackknife"
@@ -171,7 +173,6 @@ def ci(
     two_values.check(scores, measure, dims)
     layers = [dim for dim in dims if dim in LAYERS]
     _check_layers(scores, layers)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     near_copies.check(scores, dims, clusters)
     if other is None:
         skewness.check(scores, measure, dims)
@@ -192,9 +193,9 @@ def ci(
     else:
         by_target = _found(scores, job, dims, draws)
     resting = by_target.pop("rests_on", None)
-    found = results.together(by_target) if other is None else metric_pairs.laid_out(by_target, targets, scores)
+    found = results.together(by_target) if other is None else pair_results.laid_out(by_target, targets, scores)
     if other is not None:
-        metric_pairs.warn_undefined(by_target["difference"], targets, scores)
+        pair_results.warn_undefined(by_target["difference"], targets, scores)
     elif not layers:
         if by_chance := chance.of(scores.score, scores.human, measure, found["correlation"]):
             found = found.assign(by_chance)

@@ -29,7 +29,19 @@ from xsumstat.analyses.raters import ratings_of
 from xsumstat.coefficients.layers import pooled
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, IntArray
-from xsumstat.dataset import calibrated, checks, facts, labelled, leakage, near_copies, results
+from xsumstat.dataset import (
+    align,
+    calibrated,
+    checks,
+    facts,
+    golds,
+    labelled,
+    leakage,
+    metric_choice,
+    near_copies,
+    result_attrs,
+    results,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections, jackknife
 from xsumstat.inference.calibration import Calibration, of_folds
@@ -124,8 +136,8 @@ def alt_test(
         )
     alpha = validate.fraction("alpha", alpha)
     min_items = validate.integer("min_items", min_items, 2)
-    score = schema.prepare_computed(ds, schema.automatic(ds, metric))
-    score, human, _ = schema.aligned(score, ratings.transpose(..., "system", "input"))
+    score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
+    score, human, _ = align.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
     other = scales.elsewhere(score, human) if scale in ("auto", "raw") else None
     attrs: dict[str, Any] = {}
@@ -146,7 +158,7 @@ def alt_test(
     if other is not None and bool(other.any()):
         attrs["other_scale"] = ", ".join(map(str, score["metric"].values[other.values]))
     order = found.transpose("metric", along, ..., missing_dims="ignore")
-    attrs |= results.sizes(score)
+    attrs |= result_attrs.sizes(score)
     return results.result(order, (*score.dims, *human.dims), analysis="alt_test", **attrs)
 
 
@@ -167,7 +179,7 @@ def _calibrated(
     new = calibration.cross_fitted(score, each, of_input, Calibration("quantile", grades))
     rounded = " and rounded to their grades" if grades else ""
     words = f"to the distribution of the ratings, cross-fitted in {folds} folds of inputs{rounded}"
-    mapped = schema.in_order(new.where(which, schema.without_coords(score)), facts.CORE)
+    mapped = align.in_order(new.where(which, align.without_coords(score)), facts.CORE)
     return mapped.assign_coords(score.coords), {"calibrated": ", ".join(map(str, names)), "calibration": words}
 
 
@@ -187,7 +199,7 @@ def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, c
     outputs = xr.apply_ufunc(
         each,
         score,
-        schema.without_coords(ratings),
+        align.without_coords(ratings),
         input_core_dims=[facts.CELLS, [along, *facts.CELLS]],
         output_core_dims=[[along]] * len(_OF_RATER),
         vectorize=True,
@@ -364,7 +376,7 @@ def human_ceiling(
     dims = checked_resample(resample, measure, layers=False, auto=True)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    score = schema.prepare_computed(ds, schema.automatic(ds, metric))
+    score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
     calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
@@ -372,7 +384,7 @@ def human_ceiling(
     classes = measure.coefficient.scale in ("classes", "two")
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
     ready["these_systems"] = these_systems(resample, dims)
-    scores = _with_raters(score, ratings, name, along, constant=constant, texts=schema.texts_of(ds), **ready)
+    scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
@@ -466,7 +478,7 @@ def _with_raters(
         bare = ratings.drop_vars(along, errors="ignore")
         ratings, gold = (bare.isel({along: at}) for at in (first, second))
     people = ratings.expand_dims(metric=np.array([RATER], dtype=object))
-    each = xr.broadcast(schema.without_coords(score), people, exclude=["metric"])
+    each = xr.broadcast(align.without_coords(score), people, exclude=["metric"])
     everyone = xr.concat(each, "metric", coords="minimal", compat="override")
     everyone = everyone.where(people.squeeze("metric", drop=True).notnull())  # all on the outputs that a rater rated
     labels = everyone["metric"].values.tolist()

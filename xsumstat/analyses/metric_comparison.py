@@ -33,10 +33,12 @@ from xsumstat.core.types import CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import (
     calibrated,
     checks,
+    chunking,
     facts,
     labelled,
     metric_pairs,
     near_copies,
+    pair_results,
     results,
     scale_checks,
     two_values,
@@ -130,7 +132,7 @@ def compare_metrics(
         validate.choice("adjust", adjust, corrections.CORRECTIONS)
         if method not in _OF_DRAWS and adjust not in corrections.OF_PVALUES:
             raise ValueError(f"adjust={adjust!r} needs draws, and method={method!r} does not draw; use adjust='holm'")
-    within = metric_pairs.DIMS if within is None and adjust is not None else within
+    within = pair_results.DIMS if within is None and adjust is not None else within
     scale_checks.check_positive(measure.coefficient, positive)
     clusters = clustering.checked(cluster, measure, given, f"method={method!r}" if method in FORMULAS else "")
     shared: dict[str, Any] = {"metric": metric, "other": other, "level": level, "coefficient": coefficient}
@@ -222,7 +224,7 @@ def _compared(
     by_pair = labelled.run(job, whole, "_pair", results.types(job.names), core=core, progress=progress)
     by_pair = calibration.found_of(by_pair, scores) if job.refits else by_pair
     resting = by_pair.pop("rests_on")
-    found = metric_pairs.laid_out(by_pair, job.targets, scores)
+    found = pair_results.laid_out(by_pair, job.targets, scores)
     _warn(found, by_pair["difference"], resting, scores, job)
     return results.result(found, scores, **job.attrs, **job.measure.attrs, **attrs)
 
@@ -237,7 +239,7 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
         prepared = functools.partial(asked.prepared, part, human, job)
         scores, pairs = pooling.answer(prepared, f"{pool}={label!r}", later)
         calibrated.refuse(scores.score, f"pool={pool!r}")
-        if scores.further or facts.is_lazy(scores.score):
+        if scores.further or chunking.is_lazy(scores.score):
             raise ValueError(
                 f"pool={pool!r} needs method='permutation' or 'bootstrap' where scores are lazy or have other further "
                 f"dims than {pool!r}; or select one label of each, and ds.load()"
@@ -254,7 +256,7 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
     by_pair = {name: xr.DataArray(np.array(row, types[name]), dims="_pair") for name, row in numbers.items()}
     sizes = {f"n_{dim}s": ds.sizes[dim] for dim in facts.CELLS}
     attrs = {**job.attrs, **job.measure.attrs, **sizes, "pool": pool, "cluster": asked.clusters or None}
-    return later.attached(results.result(metric_pairs.laid_out(by_pair, pairs, scores), scores, **attrs))
+    return later.attached(results.result(pair_results.laid_out(by_pair, pairs, scores), scores, **attrs))
 
 
 def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measure: Measure) -> list[float]:
@@ -285,7 +287,7 @@ def _check_formula(method: str, resample: Any, refused: dict[str, Any]) -> None:
 def _warn(
     found: xr.Dataset, difference: xr.DataArray, resting: xr.DataArray, scores: schema.Scores, job: _Comparison
 ) -> None:
-    metric_pairs.warn_undefined(difference, job.targets, scores)
+    pair_results.warn_undefined(difference, job.targets, scores)
     warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
     needs = jackknife_needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")

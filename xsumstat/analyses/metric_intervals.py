@@ -18,7 +18,7 @@ from xsumstat.coefficients import table
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat, UnusableGoldError
 from xsumstat.core.types import BoolArray, CorrelationFunction
-from xsumstat.dataset import calibrated, checks, facts, metric_pairs, results, value_checks
+from xsumstat.dataset import calibrated, checks, chunking, facts, locate, pair_results, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -79,9 +79,9 @@ def metric_ci(
     progress = checked_progress(progress)
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     keywords["progress"] = progress
-    given, rows = schema.checked_scores(ds), []
+    given, rows = locate.checked_scores(ds), []
     said: list[value_checks.Held] = []
-    constant = [] if facts.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
+    constant = [] if chunking.is_lazy(score) else score["metric"].values[_constant(score)].tolist()
     # No score is refused as a metric, but one that is constant as gold: those come last.
     order = [*(label for label in labels if label not in constant), *constant]
     with threads.one_bar(len(order) - 1, progress) as part:
@@ -99,8 +99,8 @@ def metric_ci(
         validate.warn(caveat)
     waiting = value_checks.Checks()
     waiting.take(functools.partial(_said_once, of_scores.caveats), later, *(each.checks for each in said))
-    found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in metric_pairs.DIMS})
-    found = results.labelled(found, score, score)
+    found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in pair_results.DIMS})
+    found = pair_results.labelled(found, score, score)
     found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
     return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci")))
 
@@ -144,7 +144,7 @@ def _square(rows: list[xr.Dataset], labels: list[Any]) -> xr.Dataset:
     pairs = xr.concat([row.rename(metric="_pair") for row in bare], "_pair", coords="minimal", compat="override")
     size = len(labels)
     above = np.array(np.triu_indices(size, 1)).T
-    place = results.symmetric(np.arange(len(above)), above, size)
+    place = pair_results.symmetric(np.arange(len(above)), above, size)
     square = pairs.isel(_pair=xr.DataArray(place, dims=("metric", "other_metric")))
     other = xr.DataArray(~np.eye(size, dtype=bool), dims=("metric", "other_metric"))
     blanks = {name: catalogue.variable(name).blank for name in square.data_vars}

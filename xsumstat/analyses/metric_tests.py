@@ -28,7 +28,7 @@ from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import checks, facts, metric_pairs, near_copies
+from xsumstat.dataset import checks, facts, metric_pairs, near_copies, pair_results
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 
@@ -169,7 +169,7 @@ def prepared_perm_test(
         checks.check_resampled(scores.score, dims)
     if dims == ("system",):
         near_copies.check(scores, dims, clusters)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    families.check_correction(adjust, within, pair_results.dims(scores))
     plan = (
         DecisionPlan.of(scores.shape, level, len(dims) == 1, draws.n_resamples, draws.seed)
         if by_decisions
@@ -303,7 +303,7 @@ def boot_test(
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores.score, dims)
-    families.check_correction(adjust, within, metric_pairs.dims(scores))
+    families.check_correction(adjust, within, pair_results.dims(scores))
     near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)

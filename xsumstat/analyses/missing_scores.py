@@ -15,8 +15,7 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import checks, facts, results
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import missingness as parts
 from xsumstat.resampling import draws, threads
@@ -119,7 +118,7 @@ def missingness(
         dims,
         analysis="missingness",
         gold=scores.name,
-        **results.of_labels(scores.score, scores.dropped),
+        **result_attrs.of_labels(scores.score, scores.dropped),
         **attrs,
     )
     if adjust is not None:
@@ -180,12 +179,12 @@ class _Scores:
 def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
-    score = schema.checked_scores(ds)
-    human, name, own = schema.find_gold(ds, score, gold)
-    chosen = schema.judged(score, metric, own, name)
-    facing = schema.oriented(human, human.dims)
-    score, human, dropped = schema.aligned(schema.in_order(score, facts.CORE), schema.as_gold(human, score, "global"))
-    facing = schema.as_gold(facing, score, "global").sel({dim: human.indexes[dim] for dim in human.indexes})
+    score = locate.checked_scores(ds)
+    human, name, own = golds.find_gold(ds, score, gold)
+    chosen = metric_choice.judged_places(score, metric, own, name)
+    facing = align.oriented(human, human.dims)
+    score, human, dropped = align.aligned(align.in_order(score, facts.CORE), align.as_gold(human, score, "global"))
+    facing = align.as_gold(facing, score, "global").sel({dim: human.indexes[dim] for dim in human.indexes})
     checks.check_sizes(score, how.level_of(score), these_systems=True)
     exists = _exists(score, human) if how.outputs == "scored" else xr.ones_like(human, dtype=bool)
     picked = score.isel(metric=chosen)
@@ -194,14 +193,14 @@ def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
         later.make(checks.check_squares, of_values(checks.largest, each), what)
     later.make(checks.check_gold, of_values(facts.spread, human), name)
     later.make(checks.check_metrics, of_values(facts.spread, picked), True)
-    return _Scores(picked, human, schema.oriented(picked, ("metric",)), facing, exists, name, dropped, later)
+    return _Scores(picked, human, align.oriented(picked, ("metric",)), facing, exists, name, dropped, later)
 
 
 def _exists(score: xr.DataArray, gold: xr.DataArray) -> xr.DataArray:
     """The outputs that some metric, in some run, or some person scored."""
     over = ["metric", *(dim for dim in ("run", "rater", "reference") if dim in score.dims)]
-    by_people = schema.without_coords(gold).notnull()
-    return schema.without_coords(score).notnull().any(over) | by_people.any(
+    by_people = align.without_coords(gold).notnull()
+    return align.without_coords(score).notnull().any(over) | by_people.any(
         [dim for dim in ("run", "rater", "reference") if dim in gold.dims]
     )
 
@@ -211,8 +210,8 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
     score = scores.score
     labels = score.indexes["metric"].tolist()
     over = [dim for dim in score.dims if dim != "metric"]
-    least, most = (each(schema.without_coords(score), over) for each in (xr.DataArray.min, xr.DataArray.max))
-    texts = schema.texts_of(ds)
+    least, most = (each(align.without_coords(score), over) for each in (xr.DataArray.min, xr.DataArray.max))
+    texts = golds.texts_of(ds)
     if given is None:
         given = (0.0, len(texts) - 1.0) if texts else {}
     if not isinstance(given, Mapping):
@@ -242,13 +241,13 @@ def _estimated(
     """All numbers of each metric and further label."""
     cells = list(facts.CELLS)
     beside = (scores.oriented, scores.gold, scores.oriented_gold, scores.exists)
-    plain = [schema.without_coords(each) for each in beside]
-    laid = [checks.whole(each, cells) for each in (scores.score, *plain)]
+    plain = [align.without_coords(each) for each in beside]
+    laid = [chunking.whole(each, cells) for each in (scores.score, *plain)]
     core: list[list[str]] = [*[cells] * len(laid), [], []]
     dims = {name: [f"_{_DIMS[name]}"] if name in _DIMS else [] for name in _NAMES}
     sizes = {"_system": scores.score.sizes["system"], "_test": len(parts.TESTS), "_human_quarter": 4}
     further = {dim: size for each in laid for dim, size in each.sizes.items() if dim not in cells}
-    lazy = any(facts.is_lazy(each) for each in laid)  # these are computed when there is no bar any more
+    lazy = any(chunking.is_lazy(each) for each in laid)  # these are computed when there is no bar any more
     with threads.progress_bar(math.prod(further.values()), False if lazy else progress, unit="metric") as bar:
         found = xr.apply_ufunc(
             lambda *values: _of_metric(*values, how=how, level=how.level_of(scores.score), bar=bar),

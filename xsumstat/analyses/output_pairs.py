@@ -16,7 +16,7 @@ from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
 from xsumstat.coefficients.arrays import check_finite
 from xsumstat.core import extras
 from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
-from xsumstat.dataset import results
+from xsumstat.dataset import pair_results
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import outputs as kernels
 from xsumstat.resampling import draws, jobs, tasks
@@ -148,8 +148,8 @@ def improving_numbers(counts: FloatArray, bands: Bands, run: Any) -> FloatArray:
 
 def square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
     """Numbers of `NAMES` of pairs of metrics, (names, pairs, bins), as tables (names, metrics, metrics, bins)."""
-    tables = [results.symmetric(each, pairs, size) for each in numbers[:-1]]
-    return np.array([*tables, results.symmetric(numbers[-1].astype(int), pairs, size)])
+    tables = [pair_results.symmetric(each, pairs, size) for each in numbers[:-1]]
+    return np.array([*tables, pair_results.symmetric(numbers[-1].astype(int), pairs, size)])
 
 
 # --- With Dask ---

@@ -16,7 +16,7 @@ from xsumstat.coefficients.rank_swaps import Ranks
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray, Pair
-from xsumstat.dataset import checks, labelled, metric_pairs, results
+from xsumstat.dataset import checks, labelled, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import sign_sums
 from xsumstat.resampling import threads
@@ -60,7 +60,7 @@ def check_resamples(
     """Warn, before anything is drawn, where so few resamples leave no test that can survive the correction."""
     attrs |= {"n_resamples": plan.n_resamples, "exact": not plan.centred_on_estimate and plan.exact}
     if correction.adjust is not None:
-        families.check_resamples(correction.adjust, correction.within, metric_pairs.asked(scores), alpha=alpha, **attrs)
+        families.check_resamples(correction.adjust, correction.within, pair_results.asked(scores), alpha=alpha, **attrs)
 
 
 def resampled(scores: schema.Scores, job: PairTests, correction: Correction, draws: Draws, **attrs: Any) -> xr.Dataset:
@@ -89,7 +89,7 @@ def computed(scores: schema.Scores, job: PairTests, correction: Correction, draw
     """The permutation test of every pair, computed from the distribution of a sum of signs where that can be had."""
     if attrs["method"] == "analytic":
         by_pair = _computed(scores, job, every=True, progress=draws.progress)
-        metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
+        pair_results.warn_undefined(by_pair["difference"], job.targets, scores)
     else:
         by_pair = _computed_or_drawn(scores, job, draws.progress)
         attrs |= _plan_attrs(job.plan)
@@ -100,7 +100,7 @@ def computed(scores: schema.Scores, job: PairTests, correction: Correction, draw
 def _result(
     by_pair: dict[str, xr.DataArray], scores: schema.Scores, job: PairTests, attrs: dict[str, Any]
 ) -> xr.Dataset:
-    return results.result(metric_pairs.laid_out(by_pair, job.targets, scores), scores, **attrs)
+    return results.result(pair_results.laid_out(by_pair, job.targets, scores), scores, **attrs)
 
 
 def _plan_attrs(plan: PairPlan) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _plan_attrs(plan: PairPlan) -> dict[str, Any]:
 def _drawn(scores: schema.Scores, job: PairTests, progress: bool | None) -> dict[str, xr.DataArray]:
     types = results.types(job.names)
     by_pair = labelled.run(job, scores, "_pair", types, keep_samples=job.keep_samples, progress=progress)
-    metric_pairs.warn_undefined(by_pair["difference"], job.targets, scores)
+    pair_results.warn_undefined(by_pair["difference"], job.targets, scores)
     scores.later.make(checks.warn_resamples, by_pair["n_undefined"].max("_pair"), job.n_resamples)
     return by_pair
 
@@ -164,7 +164,7 @@ def _step_down(
 def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr.DataArray:
     """The pair of each cell of the table, numbered from 1, negative where its metrics change places."""
     numbers = difference.copy(data=1.0 + np.arange(difference.size).reshape(difference.shape))
-    return metric_pairs.laid_out({"difference": numbers}, job.targets, scores)["difference"]
+    return pair_results.laid_out({"difference": numbers}, job.targets, scores)["difference"]
 
 
 def _how(job: PairTests) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray
-from xsumstat.dataset import checks, facts, value_checks
+from xsumstat.dataset import align, checks, chunking, facts, golds, locate, value_checks
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.results import described, sizes
+from xsumstat.dataset.result_attrs import sizes
+from xsumstat.dataset.results import described
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.inference.jackknife import t_quantile
@@ -176,7 +177,7 @@ def check(ds: xr.Dataset, dim: Any, given: dict[str, Any]) -> None:
 
 
 def _check_dim(ds: xr.Dataset, dim: Any) -> None:
-    further = [str(each) for each in schema.checked_scores(ds).dims if each not in facts.CORE]
+    further = [str(each) for each in locate.checked_scores(ds).dims if each not in facts.CORE]
     if isinstance(dim, str) and dim in further:
         return
     if isinstance(dim, list | tuple) and len(dim) > 1 and all(each in further for each in dim):
@@ -196,9 +197,9 @@ def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, 
     """The scores and gold of one label, without padding (which stays in lazy scores)."""
     part = ds.isel({dim: at})
     human = gold.isel({dim: at}) if isinstance(gold, xr.DataArray) and dim in gold.dims else gold
-    if facts.is_lazy(part["score"]):
+    if chunking.is_lazy(part["score"]):
         return part, human
-    values, _, own = schema.find_gold(part, schema.checked_scores(part), human)
+    values, _, own = golds.find_gold(part, locate.checked_scores(part), human)
     there = [part["score"].notnull(), *([] if own else [values.notnull()])]
     for core in ("system", "input"):
         some = [each.any([other for other in each.dims if other != core]) for each in there if core in each.dims]
@@ -214,9 +215,9 @@ def of_label(ds: xr.Dataset, gold: Any, dim: str, at: int) -> tuple[xr.Dataset, 
 
 
 def _n_pairs(part: xr.Dataset, gold: Any, missing: str, result: xr.Dataset) -> xr.DataArray:
-    score = schema.checked_scores(part)
-    human, _, _ = schema.find_gold(part, score, gold)
-    score, human = schema.without_coords(score), schema.without_coords(human)
+    score = locate.checked_scores(part)
+    human, _, _ = golds.find_gold(part, score, gold)
+    score, human = align.without_coords(score), align.without_coords(human)
     requested = score.sel(metric=result["metric"].values).notnull()
     rated = human.notnull()
     if missing == "available":
@@ -261,7 +262,7 @@ def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: 
     low, high, error = xr.apply_ufunc(
         lambda value, row: bootstrap_interval(float(value), row, kind, confidence),
         estimate,
-        checks.whole(samples, ["resample"]),
+        chunking.whole(samples, ["resample"]),
         input_core_dims=[[], ["resample"]],
         output_core_dims=[[], [], []],
         vectorize=True,
@@ -321,7 +322,7 @@ def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict
     pvalue, undefined = xr.apply_ufunc(
         functools.partial(_pvalue, alternative=given.get("alternative", "two-sided")),
         difference,
-        checks.whole(null, ["resample"]),
+        chunking.whole(null, ["resample"]),
         input_core_dims=[[], ["resample"]],
         output_core_dims=[[], []],
         vectorize=True,

@@ -16,7 +16,7 @@ from xsumstat.coefficients import long_groups
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
-from xsumstat.dataset import results
+from xsumstat.dataset import metric_choice, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling import draws, jobs, threads
@@ -98,7 +98,7 @@ def range_drop(
     n_simulations = validate.n_draws("n_simulations", n_simulations, 19)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     progress = checked_progress(progress)
-    score = schema.prepare_cells(ds, schema.automatic(ds, metric), level="input")
+    score = schema.prepare_cells(ds, metric_choice.automatic(ds, metric), level="input")
     deciding = ranges.prepared(ds, metrics).compute()
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
@@ -129,7 +129,7 @@ def range_drop(
                 drops = np.full((len(pairs), n_simulations), np.nan)
     numbers |= _excess(observed.drop, drops, confidence_level)
     _warn_silent(score["metric"].values, pairs, numbers["part"])
-    square = {name: results.symmetric(numbers[name], pairs, score.sizes["metric"]) for name in _NAMES}
+    square = {name: pair_results.symmetric(numbers[name], pairs, score.sizes["metric"]) for name in _NAMES}
     found = xr.Dataset({name: (("metric", "other_metric"), values) for name, values in square.items()})
     attrs: dict[str, Any] = {
         "range": requested.text,
@@ -139,7 +139,7 @@ def range_drop(
     }
     attrs |= {"confidence_level": confidence_level, "resample": "input", "n_resamples": n_resamples}
     attrs |= {"alternative": "two-sided", "n_simulations": n_simulations, "seed": str(seed)}
-    return results.result(results.labelled(found, score, score), score, analysis="range_drop", **attrs)
+    return results.result(pair_results.labelled(found, score, score), score, analysis="range_drop", **attrs)
 
 
 def _warn_silent(labels: Any, pairs: IntArray, part: FloatArray) -> None:

@@ -16,7 +16,7 @@ from xsumstat.analyses.adjust import decisive
 from xsumstat.analyses.measure import AUTO, Draws
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
-from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
+from xsumstat.dataset import chunking, pair_results, results, value_checks
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import corrections
 
@@ -87,7 +87,7 @@ def rank(
     shared: dict[str, Any] = {"level": level, "coefficient": coefficient, "missing": missing, "undefined": undefined}
     shared |= {"threshold": threshold, "calibrate_on": calibrate_on, "given": given, "metric": metric}
     shared["positive"] = positive
-    how: dict[str, Any] = {"adjust": adjust, "within": adjust and metric_pairs.DIMS, "progress": progress, **shared}
+    how: dict[str, Any] = {"adjust": adjust, "within": adjust and pair_results.DIMS, "progress": progress, **shared}
     how["cluster"] = cluster
     before = value_checks.Held()
     run: Callable[[], xr.Dataset]
@@ -122,8 +122,8 @@ def rank(
     later.take(_each_once, before.checks, of_test.checks, of_single.checks)
     outputs = xr.apply_ufunc(
         lambda r, won: ranked(r, won, alpha),
-        checks.whole(single["correlation"], ["metric"]),
-        checks.whole(_of_better(test), ["metric", "other_metric"]),
+        chunking.whole(single["correlation"], ["metric"]),
+        chunking.whole(_of_better(test), ["metric", "other_metric"]),
         input_core_dims=[["metric"], ["metric", "other_metric"]],
         output_core_dims=[["metric"], ["metric"]],
         vectorize=True,
@@ -135,7 +135,7 @@ def rank(
     result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "method": method, "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))
-    if facts.is_lazy(result["correlation"]):
+    if chunking.is_lazy(result["correlation"]):
         return later.attached(result)
     mean = result["correlation"].mean([dim for dim in result["correlation"].dims if dim != "metric"])
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))

@@ -16,8 +16,7 @@ from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, drawn, facts, labelled, results
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import checks, chunking, drawn, facts, labelled, locate, results
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
 from xsumstat.inference.intervals import bootstrap_interval
@@ -390,7 +389,7 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     lacking = [dim for dim in ("system", "input", along) if dim not in values.dims]
     if lacking:
         raise ValueError(f"rating must have the dims {validate.listing(lacking)}, got {validate.listing(values.dims)}")
-    values = schema.checked(values, "rating")
-    values = values.compute() if facts.is_lazy(values) else values
+    values = locate.checked(values, "rating")
+    values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)

@@ -12,8 +12,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, facts, results
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import repeatability as runs_of
 
@@ -106,7 +105,7 @@ def repeatability(
         "along": along,
         "level": scores.level,
         "method": "jackknife",
-        **results.of_labels(scores.score, scores.dropped),
+        **result_attrs.of_labels(scores.score, scores.dropped),
     }
     attrs |= {"confidence_level": confidence_level, "runs": scores.score.sizes[along]}
     return scores.later.attached(results.result(found, dims, analysis="repeatability", **attrs))
@@ -129,20 +128,20 @@ def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Score
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     validate.choice("level", level, ("auto", *validate.LEVELS))
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     _check_runs(score, along)
     human, name = None, None
     own: list[Hashable] = []
     if gold is not None or ds.attrs.get("gold") is not None:
-        human, name, own = schema.find_gold(ds, score, gold)
-    chosen = schema.judged(score, metric, own, name)
-    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE, along)
+        human, name, own = golds.find_gold(ds, score, gold)
+    chosen = metric_choice.judged_places(score, metric, own, name)
+    score = align.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE, along)
     level = level if level != "auto" else "global" if score.sizes["system"] < 2 else "input"
     dropped: dict[str, list[Hashable]] = {}
     if human is not None:
-        human = schema.oriented(human, human.dims)
+        human = align.oriented(human, human.dims)
         human = human.mean(along) if along in human.dims else human
-        score, human, dropped = schema.aligned(score, schema.as_gold(human, score, level))
+        score, human, dropped = align.aligned(score, align.as_gold(human, score, level))
     checks.check_sizes(score, level, these_systems=True)
     later = Checks()
     for each, what in ((human, f"gold {name!r}"), (score, "score")):
@@ -174,11 +173,11 @@ def _estimated(scores: _Scores, n_runs: list[int], confidence_level: float) -> x
     names = [*_SHARES, *_COUNTS, *_BY_EFFECT, *_BY_RUNS, *([] if scores.gold is None else _WITH_GOLD)]
     dims = {**dict.fromkeys(_BY_EFFECT, ["effect"]), **dict.fromkeys((*_BY_RUNS, *_WITH_GOLD), ["n_runs"])}
     values = [scores.score, *([] if scores.gold is None else [scores.gold])]
-    arrays_of = [checks.whole(each, own) for each, own in zip(values, core, strict=True)]
+    arrays_of = [chunking.whole(each, own) for each, own in zip(values, core, strict=True)]
     found = xr.apply_ufunc(
         lambda *values: _of_metric(*values, level=scores.level, n_runs=n_runs, confidence_level=confidence_level),
         arrays_of[0],
-        *map(schema.without_coords, arrays_of[1:]),
+        *map(align.without_coords, arrays_of[1:]),
         input_core_dims=core,
         output_core_dims=[dims.get(name, []) for name in names],
         vectorize=True,

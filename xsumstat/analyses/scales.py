@@ -13,20 +13,22 @@ WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
 
 def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     """Which judges (metric) give scores on another scale than the ratings; documentation, page "computed"."""
-    cells = [dim for dim in score.dims if dim != "metric"]
-    low, high = float(ratings.min()), float(ratings.max())
-    least, most = score.min(cells), score.max(cells)
+    each = score.transpose("metric", ...).values.reshape(score.sizes["metric"], -1)
+    known = ratings.values[~np.isnan(ratings.values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+    least, most = np.fmin.reduce(each, axis=1), np.fmax.reduce(each, axis=1)
     outside = (least < low - 0.1 * (high - low)) | (most > high + 0.1 * (high - low))
     shared = np.minimum(most, high) - np.maximum(least, low)
     apart = outside & (shared < 0.5 * np.maximum(most - least, high - low))
     reach = np.maximum(low - least, most - high)
-    beyond = ((score % 1 == 0) | score.isnull()).all(cells) & (reach >= 0.5 * (high - low)) & (high > low)
-    given = np.unique(ratings.values[~np.isnan(ratings.values)])
-    unknown = (~score.isin(given) & score.notnull()).any(cells)
+    there = ~np.isnan(each)
+    beyond = ((each % 1 == 0) | ~there).all(axis=1) & (reach >= 0.5 * (high - low)) & (high > low)
+    unknown = (~np.isin(each, known) & there).any(axis=1)
     shares = (least >= 0) & (most <= 1) & unknown & ((low < 0) | (high > 1))
-    usual = float(ratings.quantile(0.95))  # one huge rating makes no scale
+    usual = float(np.quantile(known, 0.95)) if known.size else np.nan  # one huge rating makes no scale
     low_only = (most > least) & (least >= low) & (most <= low + 0.2 * (usual - low))
-    return apart | beyond | shares | low_only
+    found = apart | beyond | shares | low_only
+    return xr.DataArray(found, {"metric": score["metric"]} if "metric" in score.coords else None, ("metric",))
 
 
 def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> None:

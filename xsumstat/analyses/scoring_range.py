@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray
-from xsumstat.dataset import checks, facts, results
+from xsumstat.dataset import align, chunking, facts, metric_choice, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 
@@ -89,7 +89,7 @@ def scoring_range(
     numbers = [
         name for name, each in ds.data_vars.items() if set(facts.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
-    masked = ds.assign({name: ds[name].where(schema.without_coords(kept)) for name in numbers})
+    masked = ds.assign({name: ds[name].where(align.without_coords(kept)) for name in numbers})
     return results.of_its_own(masked).assign_attrs(scoring_range=chosen.text)
 
 
@@ -98,7 +98,7 @@ def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.Da
     if isinstance(metrics, list | tuple):
         for label in metrics:
             validate.column("each of metrics", label)
-    return schema.prepare_metrics(ds, schema.automatic(ds, metrics), level=None, later=later)
+    return schema.prepare_metrics(ds, metric_choice.automatic(ds, metrics), level=None, later=later)
 
 
 def requested(
@@ -188,7 +188,7 @@ def _matched(score: xr.DataArray, name: str, given: xr.DataArray) -> xr.DataArra
     if odd:
         allowed = [dim for dim in score.dims if dim != "system"]
         raise ValueError(f"{name} may have the dims {validate.listing(allowed)}, got {validate.listing(odd)}")
-    limits = schema.without_coords(given.astype(float))
+    limits = align.without_coords(given.astype(float))
     for dim in map(str, limits.dims):
         if dim in limits.indexes and dim in score.indexes:
             lacking = score.indexes[dim][~score.indexes[dim].isin(limits.indexes[dim])].tolist()
@@ -206,7 +206,7 @@ def _signs(score: xr.DataArray) -> xr.DataArray:
     better = score.coords.get("higher_is_better")
     if better is None:
         return xr.ones_like(score["metric"], dtype=float)
-    return 2.0 * schema.without_coords(better).astype(bool) - 1.0
+    return 2.0 * align.without_coords(better).astype(bool) - 1.0
 
 
 def in_unit(score: xr.DataArray, unit: str) -> xr.DataArray:
@@ -239,7 +239,7 @@ def best(score: xr.DataArray, top: int) -> xr.DataArray:
     """Where the `top` highest scores of each metric on each input are; of equal ones the first."""
     found: xr.DataArray = xr.apply_ufunc(
         lambda values: _best(values, top),
-        checks.whole(score, ["system"]),
+        chunking.whole(score, ["system"]),
         input_core_dims=[["system"]],
         output_core_dims=[["system"]],
         dask="parallelized",

@@ -11,8 +11,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, covariates, facts, value_checks
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, chunking, covariates, facts, golds, locate, masks, value_checks
 from xsumstat.dataset.directions import SENTINEL, VARIES
 
 SEEN = ("input", "system")
@@ -60,14 +59,14 @@ def sentinels(
     >>> watched.meta.corr("human", metric=["judge", "sentinel: system"], level="global").correlation.values.round(2)
     array([0.77, 0.49])
     """
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     validate.choice("level", level, validate.LEVELS)
     human, name, own = _gold(ds, score, gold)
     seen = _seen(sees, level)
     _check_shared(human, score, seen if given is None else SEEN)
     later = value_checks.Checks()
     later.make(checks.check_gold, value_checks.of_values(facts.spread, human), name)
-    laid = covariates.laid_out(human, score, name)
+    laid = align.laid_out(human, score, name)
     added = {f"{SENTINEL}: {dim}": _mean(human, laid, score, dim, level in VARIES[dim]) for dim in seen}
     if given is not None:
         found = covariates.find(ds, score, given)
@@ -97,25 +96,25 @@ def _seen(sees: Any, level: str) -> list[str]:
 
 
 def _gold(ds: xr.Dataset, score: xr.DataArray, gold: Any) -> tuple[xr.DataArray, str, list[Hashable]]:
-    human, name, own = schema.find_gold(ds, score, gold)
+    human, name, own = golds.find_gold(ds, score, gold)
     if not set(facts.CELLS) <= set(human.dims):
         raise ValueError(
             f"gold {name!r} must have the dims 'system' and 'input', for sentinels are made of them; it has "
             f"{validate.listing(human.dims)}"
         )
-    human = schema.as_gold(schema.oriented(human, human.dims), score, "input")
+    human = align.as_gold(align.oriented(human, human.dims), score, "input")
     for dim in facts.CELLS:
         if human.sizes[dim] < 2:
             raise ValueError(f"sentinels need gold of at least 2 {dim}s, got {human.sizes[dim]}")
     for dim in (str(dim) for dim in human.dims if dim in score.dims):
-        schema.have_labels(score, human, dim)
+        align.have_labels(score, human, dim)
     return human, name, own
 
 
 def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str]) -> None:
     for dim in (str(dim) for dim in human.dims if dim in score.dims and (dim in seen or dim not in facts.CELLS)):
-        if schema.have_labels(score, human, dim):
-            schema.check_shared(score, human, dim)
+        if align.have_labels(score, human, dim):
+            align.check_shared(score, human, dim)
 
 
 def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:
@@ -123,7 +122,7 @@ def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: st
     core = [kept, over]
     whole, without = xr.apply_ufunc(
         _means,
-        checks.whole(human, core),
+        chunking.whole(human, core),
         input_core_dims=[core],
         output_core_dims=[[kept], core],
         vectorize=True,
@@ -131,10 +130,10 @@ def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: st
         output_dtypes=[float, float],
         keep_attrs=False,
     )
-    all_alike = covariates.laid_out(whole, score, "gold")
+    all_alike = align.laid_out(whole, score, "gold")
     if not others:
         return all_alike
-    return covariates.laid_out(without, score, "gold").where(laid.notnull(), all_alike)
+    return align.laid_out(without, score, "gold").where(laid.notnull(), all_alike)
 
 
 def _means(gold: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -159,14 +158,14 @@ def _predicted(
     own: Sequence[Hashable],
     later: value_checks.Checks,
 ) -> xr.DataArray:
-    for each in columns:
-        if each.source in own:
-            raise ValueError(f"given={each.source!r} is the gold itself")
-    held = [covariates.laid_out(each.values, score, each.name) for each in columns]
-    human = covariates.where_given(human, held, "pairwise", later, [each.name for each in columns])
+    covariates.check_apart(columns, own)
+    held = [align.laid_out(each.values, score, each.name) for each in columns]
+    human, losses = masks.where_given(human, held, "pairwise")
+    for column, loss in zip(columns, losses, strict=True):
+        later.make(checks.report_given, *loss, column.name)
     found: xr.DataArray = xr.apply_ufunc(
         _fitted,
-        *(checks.whole(schema.without_coords(each), facts.CELLS) for each in (human, *held)),
+        *(chunking.whole(align.without_coords(each), facts.CELLS) for each in (human, *held)),
         input_core_dims=[list(facts.CELLS)] * (1 + len(held)),
         output_core_dims=[list(facts.CELLS)],
         vectorize=True,
@@ -210,7 +209,7 @@ def _joined(ds: xr.Dataset, score: xr.DataArray, added: dict[str, xr.DataArray],
     bare = ds.drop_vars("score").assign_coords(metric=("metric", np.array(labels, dtype=object)))
     blanks = {name: _blank(str(name), each) for name, each in bare.variables.items() if "metric" in each.dims}
     wide = bare.reindex(metric=everyone, fill_value=blanks)
-    parts = [schema.without_coords(score), *(each.expand_dims(metric=[label]) for label, each in added.items())]
+    parts = [align.without_coords(score), *(each.expand_dims(metric=[label]) for label, each in added.items())]
     further = dict.fromkeys(str(dim) for each in parts for dim in each.dims if dim not in ds["score"].dims)
     rows = xr.concat(xr.broadcast(*parts, exclude=["metric"]), "metric", coords="minimal", join="override")
     rows = rows.assign_coords(metric=everyone).transpose(*further, *ds["score"].dims).assign_attrs(ds["score"].attrs)

@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat.analyses import few_ratings, ranking
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
-from xsumstat.dataset import checks, labelled, results
+from xsumstat.dataset import checks, chunking, labelled, results
 from xsumstat.inference import system_differences as estimator
 from xsumstat.inference import system_means
 from xsumstat.inference.pvalues import by_t
@@ -136,8 +136,8 @@ def in_order(result: xr.Dataset, pvalue: xr.DataArray, alpha: float) -> dict[str
 
     outputs = xr.apply_ufunc(
         ranked,
-        checks.whole(difference, dims),
-        checks.whole(pvalue, dims),
+        chunking.whole(difference, dims),
+        chunking.whole(pvalue, dims),
         input_core_dims=[dims, dims],
         output_core_dims=[["system"], ["system"]],
         vectorize=True,

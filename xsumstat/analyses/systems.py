@@ -16,7 +16,7 @@ from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, IntArray
-from xsumstat.dataset import drawn, facts, labelled, leakage, results
+from xsumstat.dataset import chunking, drawn, facts, labelled, metric_choice, pair_results, result_attrs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -113,10 +113,10 @@ def compare_systems(
         score, later = ratings.score, ratings.later
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
-        for label in leakage.human_labels(score):
+        for label in metric_choice.human_labels(score):
             drawn.warn_ignored(ds, score.sel(metric=label), later)
-    rows = schema.choose(score, system, "system", dim="system")
-    columns = rows if other is None else schema.choose(score, other, "other", dim="system")
+    rows = metric_choice.choose(score, system, "system", dim="system")
+    columns = rows if other is None else metric_choice.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
     if not len(pairs):
         raise ValueError("a comparison needs two systems: system and other name only one")
@@ -142,7 +142,7 @@ def compare_systems(
             families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
-        attrs = {**settings, **attrs, **results.sizes(score.isel(system=sorted({*rows, *columns})))}
+        attrs = {**settings, **attrs, **result_attrs.sizes(score.isel(system=sorted({*rows, *columns})))}
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     result = families.adjusted(result, adjust, within)
     if ratings is not None:
@@ -164,7 +164,7 @@ def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int],
         _, of_system, labels = groups
         used = [label for label in labels if label in {of_system[at] for at in (*rows, *columns)}]
         return results.described(result.assign(_counted(result, alpha, of_system, used, rows, columns)))
-    again = results.mirrored(result, result["pvalue"])
+    again = pair_results.mirrored(result, result["pvalue"])
     counted = {name: each if again is None else each & ~again for name, each in _tests(result, alpha).items()}
     return results.described(result.assign({name: each.sum(DIMS) for name, each in counted.items()}))
 
@@ -181,7 +181,7 @@ def _tested(
 ) -> xr.Dataset:
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     inputs = [(score, facts.CELLS)]
-    by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=facts.is_lazy(score), progress=progress)
+    by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=chunking.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
 
 
@@ -210,15 +210,15 @@ def _laid_out(
         low, high = picked["ci_low"], picked["ci_high"]
         cells |= {"ci_low": turned(rows, columns, -high, low), "ci_high": turned(rows, columns, -low, high)}
         cells |= {name: picked[name] for name in ("standard_error", "df")}
-    cells = {name: results.where(there, each, 0 if name == "n_inputs" else np.nan) for name, each in cells.items()}
+    cells = {name: pair_results.where(there, each, 0 if name == "n_inputs" else np.nan) for name, each in cells.items()}
     ours, theirs = (score.isel(system=each) for each in (rows, columns))
-    laid_out = xr.Dataset(cells, results.coords_beside(by_pair, "_pair"))
-    return results.labelled(laid_out, ours, theirs, "system")
+    laid_out = xr.Dataset(cells, pair_results.coords_beside(by_pair, "_pair"))
+    return pair_results.labelled(laid_out, ours, theirs, "system")
 
 
 def turned(rows: Sequence[int], columns: Sequence[int], backward: xr.Variable, forward: xr.Variable) -> xr.Variable:
     """What is found of pairs of systems, backward where the first system of the pair is the column's."""
-    return results.where(xr.Variable(DIMS, np.greater.outer(rows, columns)), backward, forward)
+    return pair_results.where(xr.Variable(DIMS, np.greater.outer(rows, columns)), backward, forward)
 
 
 def by_systems(
@@ -264,7 +264,7 @@ def _counted(
     tables: dict[str, xr.DataArray] = {}
     for name, each in _tests(result, alpha).items():
         cells = each.drop_vars([coord for coord in each.coords if coord not in each.dims])
-        again = results.mirrored(result, result["pvalue"])
+        again = pair_results.mirrored(result, result["pvalue"])
         # Without direction a pair counts once, and so it does in the cell of its two groups and in the mirrored cell.
         table = xr.dot((cells if again is None else cells & ~again).astype(float), ours, theirs, dim=list(DIMS))
         if again is not None:

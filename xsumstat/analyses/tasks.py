@@ -18,7 +18,7 @@ from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, facts, results
+from xsumstat.dataset import checks, chunking, results
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
 
@@ -159,9 +159,9 @@ class _Asked:
     def loaded(self) -> _Asked:
         """The same task with lazy scores computed."""
         lazy = [name for name in ("score", self.gold) if isinstance(name, str) and name in self.ds.data_vars]
-        lazy = [name for name in lazy if facts.is_lazy(self.ds[name])]
+        lazy = [name for name in lazy if chunking.is_lazy(self.ds[name])]
         ds = self.ds.assign({name: self.ds[name].compute() for name in lazy})
-        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) and facts.is_lazy(self.gold) else self.gold
+        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) and chunking.is_lazy(self.gold) else self.gold
         return replace(self, ds=ds, gold=gold)
 
     @property

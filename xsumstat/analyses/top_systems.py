@@ -16,8 +16,7 @@ from xsumstat.analyses.measure import AUTO, checked_progress
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import TOLERANCE, CorrelationFunction
-from xsumstat.dataset import checks, facts, results, value_checks
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, facts, golds, locate, results, value_checks
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 
@@ -191,9 +190,9 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
 
 def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]]:
     """Places of the systems from the highest mean score down, equal numbers for equal means, none without a score."""
-    score = schema.checked_scores(ds)
-    human, name, _ = schema.find_gold(ds, score, by, argument)
-    human = schema.oriented(human, human.dims)
+    score = locate.checked_scores(ds)
+    human, name, _ = golds.find_gold(ds, score, by, argument)
+    human = align.oriented(human, human.dims)
     if "system" not in human.dims:
         raise ValueError(f"{argument} must have the dim 'system', it has {validate.listing(human.dims)}")
     further = [str(dim) for dim in human.dims if dim not in ("system", "input", "rater", "reference")]

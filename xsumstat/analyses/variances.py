@@ -13,8 +13,7 @@ import xarray as xr
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, drawn, facts, results
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, checks, chunking, drawn, facts, golds, locate, metric_choice, result_attrs, results
 from xsumstat.dataset.value_checks import Checks, of_values
 from xsumstat.inference import components
 
@@ -98,7 +97,7 @@ def variance_components(
         "method": "henderson",
         "repair": repair,
         "rating": scores.rating,
-        **results.of_labels(scores.score, scores.dropped),
+        **result_attrs.of_labels(scores.score, scores.dropped),
     }
     if rating is not None:
         dims, attrs["along"] = (*dims, along), along
@@ -138,24 +137,24 @@ class _Scores:
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
-    score, ratings, called = schema.checked_scores(ds), None, None
+    score, ratings, called = locate.checked_scores(ds), None, None
     own: list[Hashable] = []
     if rating is None:
-        human, name, own = schema.find_gold(ds, score, gold)
+        human, name, own = golds.find_gold(ds, score, gold)
         drawn.warn_ignored(ds, human)
     else:
         if gold is not None:
             raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
         ratings, called = ratings_of(ds, rating, along)
-        ratings = schema.without_coords(ratings).transpose(..., "system", "input", along)
+        ratings = align.without_coords(ratings).transpose(..., "system", "input", along)
         human, name = ratings.mean(along), called
-    chosen = schema.judged(score, metric, own, name)
+    chosen = metric_choice.judged_places(score, metric, own, name)
     labels = [score.indexes["metric"][at] for at in chosen]
     if name in map(str, labels):
         raise ValueError(f"gold is called {name!r} and so is a metric; rename one of them")
-    score = schema.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)
-    human = schema.as_gold(schema.oriented(human, human.dims), score, "global")
-    score, human, dropped = schema.aligned(score, human)
+    score = align.oriented(score.isel(metric=chosen), ("metric",)).transpose(..., *facts.CORE)
+    human = align.as_gold(align.oriented(human, human.dims), score, "global")
+    score, human, dropped = align.aligned(score, human)
     checks.check_sizes(score, "global")
     if ratings is not None:
         there = {dim: human.indexes[dim] for dim in facts.CELLS if dim in ratings.indexes}
@@ -193,13 +192,13 @@ def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, x
     cores = [list(facts.CORE), list(facts.CELLS)]
     if scores.ratings is not None:
         cores.append(list(map(str, scores.ratings.dims[-3:])))
-    lazy = any(map(facts.is_lazy, arrays))
+    lazy = any(map(chunking.is_lazy, arrays))
     if lazy:
         arrays = [each.chunk(dict.fromkeys(core, -1)) for each, core in zip(arrays, cores, strict=True)]
     sizes = dict(zip(_MATRIX, (len(effects), len(scores.labels), len(scores.labels)), strict=True))
     found = xr.apply_ufunc(
         lambda *values: _of_label(*values, repair=repair),
-        *map(schema.without_coords, arrays),
+        *map(align.without_coords, arrays),
         input_core_dims=cores,
         output_core_dims=[_MATRIX] * len(_OUTPUTS),
         vectorize=True,
@@ -238,8 +237,8 @@ def _of_label(score: FloatArray, gold: FloatArray, ratings: FloatArray | None = 
 
 
 def _n_cells(scores: _Scores) -> xr.DataArray:
-    human = schema.without_coords(scores.gold).notnull().expand_dims("metric")
-    automatic = schema.without_coords(scores.score).notnull().drop_vars("metric", errors="ignore")
+    human = align.without_coords(scores.gold).notnull().expand_dims("metric")
+    automatic = align.without_coords(scores.score).notnull().drop_vars("metric", errors="ignore")
     there = xr.concat(xr.broadcast(human, automatic, exclude=["metric"]), "metric").astype(float)
     found: xr.DataArray = xr.dot(there, there.rename(metric="other_metric"), dim=list(facts.CELLS)).astype(int)
     return found.assign_coords(metric=scores.index, other_metric=scores.index)

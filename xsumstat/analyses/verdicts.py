@@ -13,7 +13,7 @@ from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, turned, warn_few
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, labelled, results
+from xsumstat.dataset import align, facts, labelled, pair_results, results
 from xsumstat.dataset import scores as schema
 
 VERDICTS = ("first", "second", "undecided")
@@ -66,7 +66,7 @@ def discriminative_agreement(
     pairs = system_tests.unordered(places, places)
     job = system_wins.Wins(pairs, draws.n_resamples, draws.seed)
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
-    arrays = [(schema.without_coords(each), facts.CELLS) for each in (score, scores.gold)]
+    arrays = [(align.without_coords(each), facts.CELLS) for each in (score, scores.gold)]
     lazy = scores.used is not None
     by_pair = labelled.over_labels(job, arrays, "_pair", types, lazy=lazy, progress=draws.progress)
     judged = ["_pair"]
@@ -82,15 +82,15 @@ def discriminative_agreement(
         keep_attrs=False,
     )
     picked, there = by_systems(by_pair, pairs, places, places)
-    cells = {"n_inputs": results.where(there, picked["n_inputs"], 0)}
+    cells = {"n_inputs": pair_results.where(there, picked["n_inputs"], 0)}
     for name, one, two in (("win_share", "first", "second"), ("gold_win_share", "gold_first", "gold_second")):
-        cells[name] = results.where(there, turned(places, places, picked[two], picked[one]), np.nan)
+        cells[name] = pair_results.where(there, turned(places, places, picked[two], picked[one]), np.nan)
     found = results.together(dict(zip(("f1", "accuracy", "confusion"), outputs, strict=True))).assign(cells)
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in ("gold_verdict", "metric_verdict")}
-    found = results.labelled(found, score, score, "system")
+    found = pair_results.labelled(found, score, score, "system")
     found = found.assign_coords(coords)
-    warn_few(scores.later, found, None if scores.used is None else schema.without_coords(scores.used[0]))
+    warn_few(scores.later, found, None if scores.used is None else align.without_coords(scores.used[0]))
     attrs = {"confidence_level": confidence_level, **draws.attrs}
     laid_out = found.transpose("metric", "gold_verdict", "metric_verdict", *DIMS, ...)
     return results.result(laid_out, scores, analysis="discriminative_agreement", method="paired bootstrap", **attrs)

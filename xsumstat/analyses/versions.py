@@ -13,7 +13,7 @@ from xsumstat.analyses import correlation
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
-from xsumstat.dataset import checks, facts, metric_pairs, results, value_checks
+from xsumstat.dataset import align, checks, chunking, facts, metric_pairs, pair_results, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling.bootstrap import Target
@@ -137,9 +137,9 @@ class Pairs:
         versions, metrics = list(scores.score.indexes[along]), list(scores.score.indexes["metric"])
         if len(versions) < 2:
             raise ValueError(f"score has only one label along {along!r}: {versions[0]!r}")
-        bare = schema.without_coords(scores.score).drop_vars([along, "metric"])
+        bare = align.without_coords(scores.score).drop_vars([along, "metric"])
         stacked = bare.stack(_version=[along, "metric"], create_index=False).rename(_version="metric")
-        stacked = checks.chunked_by_metric(stacked.transpose(..., *facts.CORE))
+        stacked = chunking.chunked_by_metric(stacked.transpose(..., *facts.CORE))
         at = versions.index(base) * len(metrics)
         others = [number for number, label in enumerate(versions) if label != base]
         targets = tuple((number * len(metrics) + m, at + m) for number in others for m in range(len(metrics)))
@@ -150,7 +150,7 @@ class Pairs:
     @property
     def dims(self) -> list[str]:
         """Dims of the comparisons."""
-        return [*(metric_pairs.DIMS if self.along is None else ("metric", self.along)), *self.scores.further]
+        return [*(pair_results.DIMS if self.along is None else ("metric", self.along)), *self.scores.further]
 
     @property
     def labels(self) -> list[Hashable]:
@@ -199,7 +199,7 @@ class Pairs:
     def asked(self) -> xr.DataArray:
         """Which cells of the comparisons' dims are compared."""
         if self.along is None:
-            return metric_pairs.asked(self.scores)
+            return pair_results.asked(self.scores)
         sizes = {"metric": len(self.metrics), self.along: len(self.versions), **self.scores.further}
         return xr.DataArray(np.ones([*sizes.values()], dtype=bool), dims=[*sizes])
 
@@ -209,7 +209,7 @@ class Pairs:
             both = dict(by_pair)
             if "pvalue" in both:
                 both["forward"] = both["backward"] = both.pop("pvalue")
-            return metric_pairs.laid_out(both, self.targets, self.scores)
+            return pair_results.laid_out(both, self.targets, self.scores)
         number = np.arange(len(self.targets)).reshape(len(self.versions), len(self.metrics))
         laid = results.together(by_pair).isel(_pair=xr.DataArray(number, dims=(self.along, "metric")))
         return laid.assign_coords({self.along: self.versions, "metric": self.metrics}).transpose(

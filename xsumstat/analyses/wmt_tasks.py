@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.analyses import wmt_data
 from xsumstat.core import validate
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, locate
 
 Task = dict[str, Any]
 YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
@@ -205,7 +205,7 @@ def gold_of(pair: str, ds: xr.Dataset, gold: str | None, rules: str) -> str:
 
 
 def _gold(pair: str, ds: xr.Dataset, gold: Any, settled: wmt_data.Settled | None) -> str:
-    there = schema.checked_scores(ds)["metric"].values.tolist()
+    there = locate.checked_scores(ds)["metric"].values.tolist()
     if gold is not None:
         return str(validate.known(f"gold of {pair}", gold, there, "metrics"))
     own = settled.gold if settled is not None else None
@@ -322,7 +322,7 @@ def _accuracy(pairs: dict[str, _Pair]) -> Task:
     for pair in pairs.values():
         ds = pair.systems if human else pair.without_people(pair.systems)
         names = [gold if label == pair.gold else label for label in ds["metric"].values.tolist()]
-        score = schema.oriented(schema.checked_scores(ds), ("metric",)).reset_coords(drop=True)
+        score = align.oriented(locate.checked_scores(ds), ("metric",)).reset_coords(drop=True)
         parts.append(score.to_dataset(name="score").assign_coords(metric=np.array(names, dtype=object)))
     everywhere = [name for name in parts[0]["metric"].values if all(name in each["metric"].values for each in parts)]
     parts = [each.sel(metric=everywhere) for each in parts]

@@ -18,8 +18,7 @@ import xarray as xr
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
 from xsumstat.core import extras, validate
-from xsumstat.dataset import directions, leakage
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
 from xsumstat.io import columns as usual
@@ -345,7 +344,7 @@ def _answers(
         ds = added.add_metric(ds, file)
         _say(ds.attrs[added.ADDED].rpartition("; ")[2])
     if args.gold is None and "gold" not in ds.attrs:
-        raise _no_gold("metrics", schema.checked_scores(ds).indexes["metric"])
+        raise _no_gold("metrics", locate.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
         ds = _oriented(ds, args.lower_is_better)
     started = time.monotonic()
@@ -531,7 +530,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
         system=args.system_column,
         input=args.input_column,
         column=args.gold,
-        labels=texts.checked(args.labels, schema.texts_of(ds)),
+        labels=texts.checked(args.labels, golds.texts_of(ds)),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
@@ -540,7 +539,7 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
 
 
 def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    schema.checked_scores(ds)
+    locate.checked_scores(ds)
     return directions.declare(ds, lower, "--lower-is-better")
 
 
@@ -548,8 +547,8 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     if args.metric is not None:
         return list(args.metric)
     gold = args.gold or ds.attrs.get("gold")
-    people = [label for label in leakage.human_labels(ds) if label != gold]
-    judged = leakage.judged(ds, [gold]) if people else []
+    people = [label for label in metric_choice.human_labels(ds) if label != gold]
+    judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
     _say(f"judging the {len(judged)} automatic metrics; --metric names others")

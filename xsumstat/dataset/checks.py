@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray
-from xsumstat.dataset import facts
+from xsumstat.dataset import align, directions, facts, masks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 
-# At input level two systems must differ on so many inputs.
-_FEW_INPUTS = 20
 _OFTEN = 0.05
 _NEAR = 1e-9
 _MANY = 99
@@ -27,33 +24,6 @@ _NAMED = 3
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
 BIASED = "the resamples are biased by more than a quarter of the standard error"
-
-
-def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
-    """Values with checked labels: unique, one level, categories as plain values."""
-    for dim in (str(dim) for dim in values.dims if dim in values.indexes):
-        labels = values.indexes[dim]
-        if isinstance(labels, pd.MultiIndex):
-            raise ValueError(
-                f"{name} has a MultiIndex along {dim!r}, and needs one label for each {dim}: ds.reset_index({dim!r})."
-                f'assign_coords({dim}=["/".join(map(str, each)) for each in ds.indexes[{dim!r}]]) makes them; the '
-                "levels stay coordinates"
-            )
-        validate.unique(f"dim {dim!r} of {name}", labels)
-        if isinstance(labels.dtype, pd.CategoricalDtype):
-            values = values.assign_coords({dim: np.array(labels.tolist(), dtype=object)})
-    return values
-
-
-def check_numbers(values: xr.DataArray, name: str) -> None:
-    infinite = np.argwhere(np.isinf(values.values))
-    if len(infinite):
-        first = zip(values.dims, infinite[0], strict=True)
-        place = {str(dim): values.indexes[dim].tolist()[at] for dim, at in first if dim in values.indexes}
-        raise ValueError(
-            f"{name} has {validate.counted(len(infinite), 'infinite value')}, the first at {place}; a missing "
-            f"score is NaN"
-        )
 
 
 def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
@@ -74,12 +44,9 @@ FELL_BACK = {
 
 
 def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool | None = False) -> None:
-    systems, inputs = score.sizes["system"], score.sizes["input"]
-    for dim, size in (("system", systems), ("input", inputs)):
-        if size == 0:
-            raise ValueError(f"score has no {dim}: dim {dim!r} has length 0")
+    align.check_not_empty(score)
     if level is not None:
-        check_counts(systems, inputs, level, these_systems=these_systems)
+        check_counts(score.sizes["system"], score.sizes["input"], level, these_systems=these_systems)
 
 
 def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
@@ -96,24 +63,6 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
         ways = {1: "", 2: "; level='global' compares single outputs"}
         way = ways.get(systems, "; level='input' compares systems within inputs") if level == "system" else ""
         validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
-
-
-def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
-    """Warn where two systems differ on few inputs; one input shows only their order. Lazy scores are skipped."""
-    if score.sizes["system"] != 2 or facts.is_lazy(score) or facts.is_lazy(gold):
-        return False
-    apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
-             for each in (score, gold)]  # fmt: skip
-    least = int((apart[0] & apart[1]).sum("input").min())
-    few = least < _FEW_INPUTS
-    if few:
-        validate.warn(
-            f"the two systems differ by a metric and by the gold on only {validate.counted(least, 'input')}: with "
-            f"fewer than "
-            f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
-            "few_inputs",
-        )
-    return few
 
 
 def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
@@ -133,35 +82,6 @@ def few_systems(how_many: str) -> str:
 def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
     if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
-
-
-def without_empty(
-    score: xr.DataArray, gold: xr.DataArray, missing: str, dropped: dict[str, list[Hashable]]
-) -> tuple[xr.DataArray, xr.DataArray]:
-    """Drop and report systems and inputs that no comparison can use; add them to `dropped`."""
-    systems, inputs = facts.usable(score, gold, missing)
-    if systems.values.all() and inputs.values.all():
-        return score, gold
-    used = labelled(systems, score), labelled(inputs, score)
-    check_together(*used, *(facts.there(each).values for each in (gold, score)))
-    if not all(each.any() for each in used):
-        return score, gold
-    for each in used:
-        if lost := _labels_where_not(each):
-            dropped.setdefault(str(each.dims[0]), []).extend(lost)
-    report_empty(*used)
-    return where_used(score, *used), where_used(gold, *used)
-
-
-def labelled(values: xr.Variable, like: xr.DataArray) -> xr.DataArray:
-    return xr.DataArray(values, {dim: like.coords[dim].variable for dim in values.dims if dim in like.indexes})
-
-
-def where_used(values: xr.DataArray, systems: xr.DataArray, inputs: xr.DataArray) -> xr.DataArray:
-    """Values of the usable systems and inputs, or all where none is."""
-    if not (systems.values.any() and inputs.values.any()):
-        return values
-    return values.isel(system=systems.values, input=inputs.values)
 
 
 def check_used(
@@ -190,7 +110,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     if not (systems.values.any() and inputs.values.any()):
         return
     for each in (systems, inputs):
-        if lost := _labels_where_not(each):
+        if lost := masks.lost(each):
             validate.warn(
                 empty(each.dims[0], lost, "both gold and a score"),
                 "labels_without_cells",
@@ -204,14 +124,6 @@ def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
         f"left out {validate.counted(len(labels), str(dim))} without an output that has {both}: "
         f"{validate.listing(labels)}"
     )
-
-
-def _labels_where_not(condition: xr.DataArray) -> list[Hashable]:
-    dim, odd = condition.dims[0], ~condition.values
-    if not odd.any():
-        return []
-    labels: Any = condition.indexes[dim] if dim in condition.indexes else np.arange(condition.size)
-    return list(labels[odd].tolist())
 
 
 def check_finite(spread: Fact, name: str) -> None:
@@ -384,17 +296,42 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
         warn_where(biased, f"{BIASED}: {consequence}, for", "biased")
 
 
-def whole(values: xr.DataArray, dims: Iterable[str]) -> xr.DataArray:
-    """Values with one chunk along each of these dims, if lazy."""
-    if not facts.is_lazy(values):
-        return values
-    chunks = {values.get_axis_num(dim): -1 for dim in dims if dim in values.dims}
-    return values.copy(data=values.data.rechunk(chunks))  # `values.chunk` would compute coordinates of objects
+def report_given(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
+    if not float(spread) > 0:
+        what = "has no value" if np.isnan(float(spread)) else "is constant"
+        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
+    if int(lost):
+        validate.warn(
+            f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
+        )
 
 
-def chunked_by_metric(values: xr.DataArray) -> xr.DataArray:
-    if not facts.is_lazy(values):
-        return values
-    sizes = {"metric": 1, "system": -1, "input": -1}
-    chunks = {values.get_axis_num(dim): size for dim, size in sizes.items() if dim in values.dims}
-    return values.copy(data=values.data.rechunk(chunks))
+def warn_of_directions(discordant: Mapping[Hashable, float], declared: Sequence[Hashable], name: str) -> None:
+    """Warn of metrics that seem to be better when lower, and are not `declared` so."""
+    if not discordant:
+        return
+    texts = [f"{label!r} (r = {r:.2f})" for label, r in discordant.items()]
+    validate.warn(
+        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
+        f"human scores {name!r}: if lower is better, declare it by "
+        f"ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *discordant]!r}))",
+        "direction",
+    )
+
+
+def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
+    """Warn of sentinels made for another level, where they may know more than they should."""
+    if made_for is None or "metric" not in score.indexes:
+        return
+    wrong = [
+        label
+        for dim, levels in directions.VARIES.items()
+        if (label := f"{directions.SENTINEL}: {dim}") in score.indexes["metric"]
+        and (made_for in levels) != (level in levels)
+    ]
+    if wrong:
+        validate.warn(
+            f"sentinels that were made for level={made_for!r} mean nothing at level={level!r}: "
+            f"{validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})",
+            "sentinels_level",
+        )

@@ -11,8 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import checks, facts
-from xsumstat.dataset.value_checks import Checks
+from xsumstat.dataset import facts, locate
 
 # What is correlated at each level varies along one of these dims.
 _MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("input",), "global": facts.CELLS}
@@ -76,11 +75,10 @@ def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
     if not set(values.dims) & set(facts.CELLS):
         raise ValueError(f"given {source!r} must have the dim 'system' or 'input', it has {tuple(values.dims)}")
     unneeded = [name for name in values.coords if name not in values.dims]
-    values = checks.plain_labels(values.drop_vars(unneeded), f"given {source!r}")
+    values = locate.plain_labels(values.drop_vars(unneeded), f"given {source!r}")
     if values.dtype.kind in "fiub":
         numbers = values.astype(np.float64)
-        if not facts.is_lazy(numbers):
-            checks.check_numbers(numbers, f"given {source!r}")
+        locate.check_numbers(numbers, f"given {source!r}")
         return [Covariate(str(source), numbers, source, values.dtype.kind == "b")]
     if values.dtype.kind not in "OUSTmM":
         raise TypeError(f"given {source!r} must hold numbers or words, got dtype {values.dtype}")
@@ -90,7 +88,7 @@ def _columns(values: xr.DataArray, source: Hashable) -> list[Covariate]:
     if values.dtype.kind == "O" and there and all(isinstance(each, int | float) for each in there):
         is_group = all(isinstance(each, bool) for each in there)
         numbers = values.copy(data=pd.to_numeric(values.values.ravel()).reshape(values.shape).astype(float))
-        checks.check_numbers(numbers, f"given {source!r}")
+        locate.check_numbers(numbers, f"given {source!r}")
         return [Covariate(str(source), numbers, source, is_group)]
     return _words(values, source)
 
@@ -126,44 +124,19 @@ def check_level(found: Sequence[Covariate], level: str) -> None:
             )
 
 
-def laid_out(values: xr.DataArray, score: xr.DataArray, name: str) -> xr.DataArray:
-    """Values on the systems and inputs of scores, (..., system, input), NaN where missing."""
-    for dim in [str(dim) for dim in values.dims if dim in score.dims]:
-        if dim in values.indexes and dim in score.indexes:
-            if not values.indexes[dim].equals(score.indexes[dim]):
-                values = values.reindex({dim: score.indexes[dim]})
-        elif values.sizes[dim] != score.sizes[dim]:
-            raise ValueError(
-                f"given {name!r} has {values.sizes[dim]} and score {score.sizes[dim]} along {dim!r}, and without "
-                "labels on both they cannot be matched"
-            )
-    for dim in facts.CELLS:
-        if dim not in values.dims:
-            values = values.expand_dims({dim: score.sizes[dim]})
-        if dim in score.indexes:
-            values = values.assign_coords({dim: score.indexes[dim]})
-    return values.transpose(..., *facts.CELLS)
+def asked(
+    ds: xr.Dataset, score: xr.DataArray, given: Any, own: Sequence[Hashable], *, level: str, each_word: bool
+) -> list[Covariate]:
+    """The covariates asked for; they vary among what is correlated and are not the gold."""
+    if given is None:
+        return []
+    beside = columns(find(ds, score, given), each_word=each_word)
+    check_level(beside, level)
+    check_apart(beside, own)
+    return beside
 
 
-def where_given(
-    gold: xr.DataArray, covariates: Sequence[xr.DataArray], missing: str, later: Checks, names: Sequence[str]
-) -> xr.DataArray:
-    """The gold where the covariates exist too; lost cells are reported."""
-    for name, values in zip(names, covariates, strict=True):
-        there = values.notnull()
-        if missing == "available":
-            there = there.any("input")
-        lost = (gold.notnull() & ~there).sum()
-        later.make(_report, lost, gold.notnull().sum(), values.max() - values.min(), name)
-        gold = gold.where(there)
-    return gold.transpose(..., *facts.CELLS)
-
-
-def _report(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
-    if not float(spread) > 0:
-        what = "has no value" if np.isnan(float(spread)) else "is constant"
-        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
-    if int(lost):
-        validate.warn(
-            f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
-        )
+def check_apart(found: Sequence[Covariate], own: Sequence[Hashable]) -> None:
+    for each in found:
+        if each.source in own:
+            raise ValueError(f"given={each.source!r} is the gold itself")

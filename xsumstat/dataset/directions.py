@@ -6,26 +6,19 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import facts
 
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
 SENTINEL = "sentinel"
 # At which levels what is compared varies along the dim that a sentinel sees; there it must not know its own output.
 VARIES = {"input": ("global", "within_system"), "system": ("global", "input")}
-# A metric that is not declared lower-is-better is remarked on where the correlation of its system means with the gold's
-# is at most this, and so low that chance would bring one of all metrics there once in a hundred Datasets.
-_STRONG = -0.3
-_CHANCE = 0.01
-# What a correlation is over, by level, before it is averaged.
-_ALONG: dict[str, tuple[str, ...]] = {"input": ("system",), "within_system": ("input",), "global": ("system", "input")}
 
 
-def check_place(ds: xr.Dataset) -> None:
+def check(ds: xr.Dataset) -> None:
+    """Raise unless `higher_is_better`, if given, is a coordinate that is True or False for each metric."""
     if NAME in ds.data_vars:
         raise ValueError(
             "higher_is_better is a variable of the Dataset, and must be a coordinate of metric: "
@@ -36,10 +29,7 @@ def check_place(ds: xr.Dataset) -> None:
             "higher_is_better is a dim of its own, and must be a coordinate of metric: "
             "ds.drop_dims('higher_is_better').assign_coords(higher_is_better=('metric', [True, False, ...]))"
         )
-
-
-def check(values: xr.DataArray) -> None:
-    better = values.coords.get(NAME)
+    better = ds["score"].coords.get(NAME)
     if better is not None and set(better.dims) <= {"metric"}:
         as_bool(better)
 
@@ -94,90 +84,8 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
     return ds.assign_coords({NAME: ("metric", before & ~metrics.isin(labels))})
 
 
-def remark(score: xr.DataArray, gold: xr.DataArray, name: str, *, level: str, n_metrics: int) -> None:
-    """Warn of metrics that seem to be better when lower, and are not declared so."""
-    from scipy.special import ndtri
-
-    n_systems = score.sizes["system"]
-    if n_systems < 4 or "metric" not in score.indexes:
-        return
-    declared = lower(score)
-    with np.errstate(all="ignore"):
-        found = _pearson(_means(score), _means(gold), ["system"])
-        far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
-    known = {*declared, *sentinels(score)}
-    places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
-    if level in _ALONG:
-        places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]
-    if not places:
-        return
-    labels = score["metric"].values[places].tolist()
-    texts = [f"{label!r} (r = {found[at]:.2f})" for label, at in zip(labels, places, strict=True)]
-    validate.warn(
-        f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
-        f"human scores {name!r}: if lower is better, declare it by "
-        f"ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *labels]!r}))",
-        "direction",
-    )
-
-
 def sentinels(values: xr.DataArray) -> list[Hashable]:
     kind = values.coords.get("kind")
     if kind is None or kind.dims != ("metric",):
         return []
     return list(values.indexes["metric"][kind.values == SENTINEL])
-
-
-def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:
-    """Warn of sentinels made for another level, where they may know more than they should."""
-    if made_for is None or "metric" not in score.indexes:
-        return
-    wrong = [
-        label
-        for dim, levels in VARIES.items()
-        if (label := f"{SENTINEL}: {dim}") in score.indexes["metric"] and (made_for in levels) != (level in levels)
-    ]
-    if wrong:
-        validate.warn(
-            f"sentinels that were made for level={made_for!r} mean nothing at level={level!r}: "
-            f"{validate.listing(wrong)}; make them by ds.meta.sentinels(gold, level={level!r})",
-            "sentinels_level",
-        )
-
-
-def _means(values: xr.DataArray) -> xr.Variable:
-    """System means over existing inputs; without gaps, the common case, without a copy."""
-    axis = values.dims.index("input")
-    means = values.values.mean(axis=axis)
-    if np.isnan(means).any():
-        known = ~np.isnan(values.values)
-        means = np.where(known, values.values, 0.0).sum(axis=axis) / known.sum(axis=axis)
-    return xr.Variable([dim for dim in values.dims if dim != "input"], means)
-
-
-def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
-    with np.errstate(all="ignore"):
-        return float(_pearson(score.variable, gold.variable, _ALONG[level])[0])
-
-
-def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Pearson's r of each metric, averaged; `xarray.corr` warns of empty groups."""
-    dims, arrays = facts.broadcast(x, z)
-    one, two = np.broadcast_arrays(*arrays)
-    axes = tuple(dims.index(dim) for dim in over)
-    there = ~np.isnan(one * two)
-    a, b = (_less_mean(each, there, axes) for each in (one, two))
-    r = (a * b).sum(axis=axes) / np.sqrt((a**2).sum(axis=axes) * (b**2).sum(axis=axes))
-    metric = [dim for dim in dims if dim not in over].index("metric")
-    by_metric = np.moveaxis(r, metric, 0).reshape(r.shape[metric], -1)
-    known = ~np.isnan(by_metric)
-    return np.asarray(np.where(known, by_metric, 0.0).sum(axis=1) / known.sum(axis=1))
-
-
-def _less_mean(
-    values: npt.NDArray[np.float64], there: npt.NDArray[np.bool_], axes: tuple[int, ...]
-) -> npt.NDArray[np.float64]:
-    """Values less their mean over some axes, 0 where missing."""
-    known = np.where(there, values, 0.0)
-    mean = known.sum(axis=axes, keepdims=True) / there.sum(axis=axes, keepdims=True)
-    return np.where(there, known - mean, 0.0)

@@ -11,6 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
+from xsumstat.core.types import FloatArray
+from xsumstat.dataset import masks
+
 # The dims of single outputs, and of all scores.
 CELLS = ("system", "input")
 CORE = ("metric", *CELLS)
@@ -46,15 +49,6 @@ class Fact:
         return Fact(first.dims, values, labels)
 
 
-def there(values: xr.DataArray) -> xr.Variable:
-    """Where values exist; unlabelled, because xarray's matching of labels dominates a short call."""
-    return xr.Variable(values.dims, ~np.isnan(values.data))
-
-
-def is_lazy(values: xr.DataArray) -> bool:
-    return values.variable.__dask_graph__() is not None  # a tenth of the time that `chunks` takes
-
-
 def broadcast(*variables: xr.Variable) -> tuple[tuple[Hashable, ...], list[npt.NDArray[Any]]]:
     """Dims of several arrays, metric, system and input last, and the arrays with all of them."""
     every = dict.fromkeys(dim for each in variables for dim in each.dims)
@@ -65,23 +59,6 @@ def broadcast(*variables: xr.Variable) -> tuple[tuple[Hashable, ...], list[npt.N
         values = np.asarray(each.values).transpose([each.dims.index(dim) for dim in own])
         laid_out.append(values[tuple(slice(None) if dim in own else None for dim in dims)])
     return dims, laid_out
-
-
-def usable(score: xr.DataArray, gold: xr.DataArray, missing: str) -> tuple[xr.Variable, xr.Variable]:
-    """Systems and inputs that some comparison can use; lazy where the scores are."""
-    human, automatic = there(gold), there(score)
-    if missing != "available":
-        both = human & automatic
-        systems, inputs = (_any_along(both, dim) for dim in CELLS)
-    else:
-        by_people, by_metrics = ([_any_along(each, dim) for dim in CELLS] for each in (human, automatic))
-        systems, inputs = by_people[0] & by_metrics[0], by_people[1] | by_metrics[1]
-    return systems, inputs
-
-
-def _any_along(condition: xr.Variable, dim: str) -> xr.Variable:
-    axes = tuple(at for at, other in enumerate(condition.dims) if other != dim)
-    return xr.Variable(dim, condition.data.any(axis=axes))
 
 
 def spread(values: xr.DataArray) -> Fact:
@@ -106,7 +83,7 @@ class Gaps:
 
 def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
     # A rater need not have rated all, nor a reference be there for all, that others did or are.
-    dims, (automatic, human) = broadcast(*(_by_somebody(there(each)) for each in (score, gold)))
+    dims, (automatic, human) = broadcast(*(_by_somebody(masks.there(each)) for each in (score, gold)))
     cells = automatic if missing == "available" else automatic & human
     alone = automatic ^ human
     beside = tuple(at for at, dim in enumerate(dims) if dim != "metric")
@@ -135,7 +112,81 @@ class Presence:
 
 def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
     (score,) = scores
-    dims, arrays = broadcast(there(score), *([] if gold is None else [there(gold)]))
+    dims, arrays = broadcast(masks.there(score), *([] if gold is None else [masks.there(gold)]))
     both = np.moveaxis(np.logical_and.reduce(np.broadcast_arrays(*arrays)), dims.index("metric"), 0)
     flat = both.reshape(len(both), -1)
     return Presence(Fact.of(["metric", "_byte"], np.packbits(flat, axis=1), score), flat.shape[1])
+
+
+# Values that differ by no more than this share of the larger are equal but for rounding.
+_NEAR = 1e-12
+# A look at so many cells tells most scores apart.
+_FIRST = 64
+
+
+def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> Fact:
+    """Which metrics equal the gold, or the raters' mean and each rater, for some further label: (metric, person)."""
+    whole = human.variable
+    persons = [whole.isel({along: at}) for at in range(whole.sizes[along])] if along in whole.dims else [whole]
+    if len(persons) > 1:
+        persons = [whole.mean(along), *persons]
+    found = []
+    for person in persons:
+        dims, (ours, theirs) = broadcast(score.variable, person)
+        equal = np.moveaxis(_equal(ours, theirs), dims.index("metric"), 0)
+        found.append(equal.reshape(len(equal), -1).any(axis=1))
+    return Fact(("metric", "_person"), np.array(found).T, {})
+
+
+def _equal(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether scores (..., systems, inputs) that vary are equal up to rounding on all common cells."""
+    x, z = np.broadcast_arrays(x, z)
+    first = max(1, _FIRST // max(1, x.shape[-2]))
+    out = np.array(_near(x[..., :first], z[..., :first]).all(axis=(-2, -1)))
+    for at in np.argwhere(out):
+        one, two = x[tuple(at)], z[tuple(at)]
+        shared = two[~(np.isnan(one) | np.isnan(two))]
+        out[tuple(at)] = len(shared) and shared.max() > shared.min() and _near(one, two).all()
+    return out
+
+
+def _near(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
+    """Where two scores are equal up to rounding, or one is missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(~(np.abs(x - z) > _NEAR * np.maximum(np.abs(x), np.abs(z))))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What checks need to know of metrics and their gold."""
+
+    spread: Fact
+    of_gold: Fact  # its spread
+    gaps: Gaps
+    equal: list[Fact]  # to the gold, and to the ratings of each variable
+
+
+def of_metrics(
+    scores: Sequence[xr.DataArray],
+    gold: xr.DataArray,
+    used: Sequence[xr.DataArray] | None,
+    missing: str,
+    ratings: Sequence[xr.DataArray],
+    over: str | None,
+) -> Facts:
+    """Facts of oriented scores and, where there are `ratings`, of the same scores as they came."""
+    equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
+    score, human = (masks.where_used(each, used) for each in (scores[0], gold))
+    pooled = human if over is None else human.mean(over)
+    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal)
+
+
+def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
+    """Spread of the only scores of a list, for `value_checks.by_metric`."""
+    return spread(scores[0])
+
+
+def presence_of_used(
+    scores: Sequence[xr.DataArray], gold: xr.DataArray, used: Sequence[xr.DataArray] | None
+) -> Presence:
+    return presence([masks.where_used(scores[0], used)], masks.where_used(gold, used))

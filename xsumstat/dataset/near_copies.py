@@ -9,7 +9,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import checks, facts, value_checks
+from xsumstat.dataset import checks, facts, masks, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 
@@ -34,7 +34,7 @@ def check(scores: Scores, dims: Sequence[str], clusters: Sequence[str] = ()) -> 
 
 
 def _of_used(scores: Sequence[xr.DataArray], used: Sequence[xr.DataArray] | None) -> Fact:
-    return of(scores[0] if used is None else checks.where_used(scores[0], *used))
+    return of(masks.where_used(scores[0], used))
 
 
 def of(score: xr.DataArray) -> Fact:

@@ -10,7 +10,7 @@ import xarray as xr
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import checks, facts, value_checks
+from xsumstat.dataset import facts, masks, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 
@@ -33,7 +33,7 @@ def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
 
 
 def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None, level: str) -> Fact:
-    return of(gold if used is None else checks.where_used(gold, *used), level)
+    return of(masks.where_used(gold, used), level)
 
 
 def of(gold: xr.DataArray, level: str) -> Fact:

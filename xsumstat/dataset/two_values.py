@@ -9,7 +9,7 @@ import xarray as xr
 
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
-from xsumstat.dataset import checks, facts, value_checks
+from xsumstat.dataset import chunking, facts, masks, value_checks
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 
@@ -25,7 +25,7 @@ _FEWEST_OUTPUTS = 10
 def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
     """Warn of two-valued human scores with few outputs of the rarer value; `scale_checks` does so for classes."""
     level = measure.level
-    if level == "input" and checks.warn_few_differences(scores.score, scores.gold):
+    if level == "input" and warn_few_differences(scores.score, scores.gold):
         return
     if level not in ("input", "global") or measure.coefficient.scale is not None:
         return
@@ -34,7 +34,7 @@ def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
 
 
 def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
-    return of(gold if used is None else checks.where_used(gold, *used))
+    return of(masks.where_used(gold, used))
 
 
 def of(gold: xr.DataArray) -> Fact:
@@ -63,3 +63,25 @@ def _warn(found: Fact, gold: str, level: str, new_systems: bool) -> None:
         else:
             continue
         validate.warn_once(f"the human scores {gold!r} have two values, and {text}", "rare_class")
+
+
+# At input level two systems must differ on so many inputs.
+_FEW_INPUTS = 20
+
+
+def warn_few_differences(score: xr.DataArray, gold: xr.DataArray) -> bool:
+    """Warn where two systems differ on few inputs; one input shows only their order. Lazy scores are skipped."""
+    if score.sizes["system"] != 2 or chunking.is_lazy(score) or chunking.is_lazy(gold):
+        return False
+    apart = [(each.isel(system=0, drop=True) - each.isel(system=1, drop=True) != 0) & each.notnull().all("system")
+             for each in (score, gold)]  # fmt: skip
+    least = int((apart[0] & apart[1]).sum("input").min())
+    few = least < _FEW_INPUTS
+    if few:
+        validate.warn(
+            f"the two systems differ by a metric and by the gold on only {validate.counted(least, 'input')}: with "
+            f"fewer than "
+            f"{_FEW_INPUTS} such inputs, intervals at input level undercover; use level='global'",
+            "few_inputs",
+        )
+    return few

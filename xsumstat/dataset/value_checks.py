@@ -15,7 +15,7 @@ import xarray as xr
 
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat, MetaEvaluationWarning
-from xsumstat.dataset import facts
+from xsumstat.dataset import chunking
 from xsumstat.dataset.facts import Fact
 from xsumstat.resampling import tasks
 
@@ -154,7 +154,7 @@ def _is_lazy(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_is_lazy, value))
     if isinstance(value, xr.DataArray):
-        return facts.is_lazy(value)
+        return chunking.is_lazy(value)
     return hasattr(value, "__dask_graph__")
 
 

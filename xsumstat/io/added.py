@@ -15,8 +15,7 @@ from xsumstat.core import validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import directions, facts
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, chunking, directions, facts, locate
 from xsumstat.io import (
     added_files,
     cells,
@@ -93,7 +92,7 @@ def add_metric(
     >>> ds.score.sel(metric="mine", system="a").values.tolist(), ds.attrs["added"]
     ([3.0, 5.0], 'mine: 4 of 4 rows matched')
     """
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     frame, path = _read(ds, scores)
     if path is not None and added_files.is_scores(path):
         added_files.check_keywords(path, on, metric)
@@ -120,7 +119,7 @@ def with_metrics(
     ds: xr.Dataset, score: xr.DataArray, new: xr.DataArray, about: Mapping[Hashable, Mapping[str, Any]], kinds: bool
 ) -> xr.Dataset:
     """A Dataset with further metrics `new` and their descriptions."""
-    bare = schema.without_coords(score)
+    bare = align.without_coords(score)
     whole = xr.concat(
         [bare, new.broadcast_like(bare.isel(metric=0, drop=True)).transpose(*bare.dims)],
         "metric",
@@ -236,7 +235,7 @@ def _along(ds: xr.Dataset, dims: list[str], key: str) -> str:
 
 
 def _values(coord: xr.DataArray) -> Any:
-    return coord.compute(scheduler="synchronous").values if facts.is_lazy(coord) else coord.values
+    return coord.compute(scheduler="synchronous").values if chunking.is_lazy(coord) else coord.values
 
 
 def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[str]:
@@ -364,7 +363,7 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references:
             f"{validate.counted(match.n_rows - len(match.rows), 'row')} without an output in the scores, e.g. "
             f"{', '.join(match.unknown)}"
         )
-    if not facts.is_lazy(score):
+    if not chunking.is_lazy(score):
         dims = list(match.places)
         there = score.notnull().any([dim for dim in score.dims if dim not in dims]).transpose(*dims).values
         lacking = there.copy()

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import locate
 from xsumstat.io import mtme_names, score_files
 
 NEW = "new"  # what the coordinate `submission` calls a metric that came after the task
@@ -23,7 +23,7 @@ def is_scores(scores: Any) -> bool:
 
 def rows_of(ds: xr.Dataset, path: Path) -> tuple[pd.DataFrame, str]:
     """Rows of lines "SYSTEM SCORE" (or "DOMAIN SYSTEM SCORE"), in the order of the Dataset's inputs, and their name."""
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     name, granularity = score_files.named(path)
     own = ds.attrs.get("granularity", granularity)
     if granularity and own != granularity:

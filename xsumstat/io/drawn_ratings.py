@@ -10,7 +10,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import facts, leakage
+from xsumstat.dataset import facts, metric_choice
 from xsumstat.dataset.drawn import Draw
 from xsumstat.inference import system_means
 from xsumstat.inference.pvalues import two_sided_by_t
@@ -49,7 +49,7 @@ def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
 
 def _compare(values: xr.DataArray, rated: BoolArray, outputs: BoolArray, draw: Draw) -> None:
     """Warn of judges whose scores of rated outputs differ from those of drawn outputs without a rating."""
-    metrics = leakage.judged(values, [])
+    metrics = metric_choice.judged(values, [])
     found = [
         (name, what, *numbers)
         for name in metrics

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import locate
 
 
 def check_folder(path: Path, option: str) -> None:
@@ -23,7 +23,7 @@ def check_folder(path: Path, option: str) -> None:
 
 def scores(ds: xr.Dataset) -> pd.DataFrame:
     """A row for each output and a column for each metric, with what describes systems and inputs."""
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     dims = [str(dim) for dim in score.dims if dim != "metric"]
     table = score.transpose(*dims, "metric").compute()
     index = pd.MultiIndex.from_product([table.indexes[dim] for dim in dims], names=dims)

@@ -13,8 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import drawn, facts
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import drawn, facts, golds, locate
 from xsumstat.io import (
     added,
     added_files,
@@ -89,8 +88,8 @@ def add_gold(
     {'a': 3.5, 'b': 5.0}
     """
     validate.label("name", name)
-    schema.checked_scores(ds)
-    scale = texts.checked(labels, schema.texts_of(ds))
+    locate.checked_scores(ds)
+    scale = texts.checked(labels, golds.texts_of(ds))
     draw = drawn.find(ds)
     ratings: Any = human
     if isinstance(human, str | PathLike):
@@ -151,7 +150,7 @@ class Match:
 
 
 def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset, Match]:
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     if not isinstance(human, xr.DataArray) or not set(facts.CELLS) <= set(human.dims) <= {
         *facts.CELLS,
         by_raters.RATER,
@@ -162,7 +161,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
         )
     if name in score.indexes["metric"]:
         raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
-    human = schema.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
+    human = locate.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in facts.CELLS}

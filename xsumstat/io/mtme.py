@@ -16,8 +16,7 @@ import xarray as xr
 from xsumstat.analyses import wmt_data
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, facts, locate
 from xsumstat.io import mtme_names, mtme_texts, score_files
 from xsumstat.io.cells import natural, report_alike, text
 
@@ -324,7 +323,7 @@ def _check_places(root: Path, paths: Collection[Path], overwrite: bool) -> None:
 
 
 def _plain(ds: xr.Dataset) -> xr.DataArray:
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     further = [str(dim) for dim in score.dims if dim not in facts.CORE]
     if further:
         raise ValueError(f"score has additional dims: {validate.listing(further)}; select one label of each")
@@ -332,7 +331,7 @@ def _plain(ds: xr.Dataset) -> xr.DataArray:
         lower = score["metric"].values[~score["higher_is_better"].values.astype(bool)].tolist()
         if lower:
             validate.warn(f"negated the scores of {validate.named('metric', lower)}, where lower is better", "turned")
-    return schema.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
+    return align.oriented(score, ("metric",)).transpose(*facts.CORE).compute()
 
 
 def _contents(

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import chunking
 from xsumstat.io import result_tables, table_captions
 from xsumstat.io.result_tables import Cell, Table
 
@@ -172,7 +172,7 @@ def _check_result(result: Any, tests: xr.Dataset | None) -> None:
     if not isinstance(result, xr.Dataset) or "analysis" not in result.attrs or not result.data_vars:
         raise ValueError("not an xsumstat result, such as ds.meta.ci(...); for a table of scores use .meta.to_frame()")
     for name, each in (("the result", result), ("tests", tests)):
-        if each is not None and any(facts.is_lazy(values) for values in each.data_vars.values()):
+        if each is not None and any(chunking.is_lazy(values) for values in each.data_vars.values()):
             raise ValueError(f"{name} is lazy (Dask) and has no numbers yet; compute it first: .compute()")
 
 

@@ -16,8 +16,7 @@ import xarray as xr
 
 from xsumstat.analyses import input_draws, inputs
 from xsumstat.core import extras, validate
-from xsumstat.dataset import drawn, facts
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import drawn, facts, locate, metric_choice
 from xsumstat.io import columns as usual
 from xsumstat.io import rows as tidy
 from xsumstat.io import tabular
@@ -126,7 +125,7 @@ def sample_inputs(
         found = found.assign_attrs({drawn.COLUMNS: names if len(names) > 1 else names[0]})
         chosen = found[drawn.DRAWN].values
     if file is not None:
-        _write(file, _sheet(found, schema.automatic(ds, metric), chosen, names, texts, seed))
+        _write(file, _sheet(found, metric_choice.automatic(ds, metric), chosen, names, texts, seed))
     elif texts is not None:
         raise ValueError("texts= are for the file that raters fill; give path=")
     return found
@@ -170,8 +169,8 @@ def _sheet(
     ds: xr.Dataset, metric: Any, chosen: Any, names: list[str], texts: pd.DataFrame | None, seed: int
 ) -> pd.DataFrame:
     """A row for each output of the chosen inputs, in random order, with texts and empty columns."""
-    score = schema.checked_scores(ds)
-    score = score.isel(metric=schema.choose(score, metric, "metric"))
+    score = locate.checked_scores(ds)
+    score = score.isel(metric=metric_choice.choose(score, metric, "metric"))
     there = score.notnull().any([dim for dim in score.dims if dim not in facts.CELLS]).transpose(*facts.CELLS).values
     labels = {
         dim: [str(each) for each in (score.indexes[dim] if dim in score.indexes else range(score.sizes[dim]))]

@@ -11,8 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import directions
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, directions
 from xsumstat.io.labels import Place
 
 VARIABLE = "rating"
@@ -104,7 +103,7 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         ds = scores.reindex(labels)
         runs = {dim: scores.indexes[dim] for dim in scores["score"].dims if dim not in mean.dims}
         whole = xr.concat(
-            [schema.without_coords(ds["score"]), mean.reindex(labels).expand_dims(runs)],
+            [align.without_coords(ds["score"]), mean.reindex(labels).expand_dims(runs)],
             "metric",
             coords="minimal",
             compat="override",

@@ -9,7 +9,7 @@ import xarray as xr
 
 from xsumstat import catalogue
 from xsumstat.core import validate
-from xsumstat.dataset import results
+from xsumstat.dataset import pair_results, results
 
 
 @validate.public
@@ -67,7 +67,7 @@ def _rows(kept: xr.Dataset, dims: list[str], main: xr.DataArray, brief: bool) ->
     if not dims:
         return pd.DataFrame({name: [kept[name].item()] for name in columns})
     frame = kept.drop_attrs().to_dataframe(dim_order=dims).reset_index()
-    sides = results.pair_dims(main)
+    sides = pair_results.pair_dims(main)
     if sides is not None:  # a metric or system that meets itself, where that is nothing
         itself = frame[sides[0]] == frame[sides[1]]
         frame = frame[~(itself & (frame[main.name].isna() | ("pvalue" in kept)))]

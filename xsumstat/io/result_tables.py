@@ -18,7 +18,7 @@ from xsumstat.analyses.task_averages import range_of
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import pair_results, results, wording
 from xsumstat.io import result_frames
 
 _NOTHING = "–"
@@ -146,11 +146,11 @@ def parts_of(table: Table, most: int) -> list[Table]:
 
 
 def _is_square(result: xr.Dataset, name: str) -> bool:
-    return results.pair_dims(result[name]) is not None
+    return pair_results.pair_dims(result[name]) is not None
 
 
 def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
-    if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or results.pair_dims(tests["pvalue"]) is None:
+    if not isinstance(tests, xr.Dataset) or "pvalue" not in tests or pair_results.pair_dims(tests["pvalue"]) is None:
         raise ValueError("tests must be what compare_metrics or a test gave, with p-values of pairs of metrics")
     if not value or value not in result or "metric" not in result[value].dims or "difference" not in tests:
         raise ValueError(
@@ -311,7 +311,7 @@ def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> A
 
 def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
     values = result[name]
-    dims = results.pair_dims(values) or ("metric", "other_metric")
+    dims = pair_results.pair_dims(values) or ("metric", "other_metric")
     values = values.transpose(*dims)
     rows, columns = (values[dim].values.tolist() for dim in dims)
     tests = name.startswith("pvalue")

@@ -13,7 +13,7 @@ import xsumstat
 from xsumstat import catalogue
 from xsumstat.catalogue import ANALYSES
 from xsumstat.core import method_synonyms, synonyms, validate
-from xsumstat.dataset import drawn, facts, leakage, preferences, wording
+from xsumstat.dataset import drawn, facts, golds, preferences, wording
 from xsumstat.io import roles, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
@@ -57,7 +57,7 @@ def of(ds: xr.Dataset) -> dict[str, tuple[str, ...]]:
         return {PREFERENCES: QUESTIONS[PREFERENCES]}
     if not is_scores(ds):
         return {}
-    nothing = {RATERS: not leakage.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
+    nothing = {RATERS: not golds.ratings_in(ds), AMONG: ds.sizes["metric"] < 2, PREFERENCES: True}
     asked = {
         group: tuple(
             name

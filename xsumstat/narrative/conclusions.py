@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.catalogue import ALL, ANALYSES, Analysis
 from xsumstat.core import validate
-from xsumstat.dataset import calibrated, facts, results, wording
+from xsumstat.dataset import calibrated, chunking, results, wording
 
 _MOST_LABELS = 3
 # Of so many labels each gets a sentence with its numbers, in brief.
@@ -79,7 +79,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
         return []
     if analysis != "simulate" and not set(ANALYSES[analysis].main) & set(map(str, result.data_vars)):
         return []
-    if any(facts.is_lazy(values) for values in result.data_vars.values()):
+    if any(chunking.is_lazy(values) for values in result.data_vars.values()):
         return [_LAZY] if "analysis" in result.attrs else []
     how = ANALYSES[analysis]
     result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])

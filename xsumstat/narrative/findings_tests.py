@@ -17,7 +17,7 @@ from xsumstat.analyses import adjust
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import drawn, results, scope, wording
+from xsumstat.dataset import drawn, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
 from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
 
@@ -375,7 +375,7 @@ def dominance(result: xr.Dataset) -> list[str]:
 def compare_systems(result: xr.Dataset) -> list[str]:
     """The best system, and number of pairs that differ, by each metric."""
     pvalue = adjust.decisive(result)
-    again = results.mirrored(result, pvalue)
+    again = pair_results.mirrored(result, pvalue)
     pvalue = pvalue if again is None else pvalue.where(~again)
     dims = [dim for dim in pvalue.dims if dim != "metric"]
     tests = pvalue.notnull().sum(dims).values.ravel()

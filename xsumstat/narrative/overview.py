@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import directions, facts, leakage, preferences, scope, wording
+from xsumstat.dataset import chunking, directions, facts, golds, preferences, scope, wording
 from xsumstat.io import added
 from xsumstat.io import rows as rows_io
 from xsumstat.narrative import available, conclusions
@@ -103,7 +103,7 @@ def _asked(ds: xr.Dataset) -> list[tuple[str, str]]:
 
 def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
     try:
-        directions.check_place(ds)
+        directions.check(ds)
         lower = directions.lower(ds["score"])
     except ValueError as error:
         return str(error)
@@ -115,7 +115,7 @@ def _directions(ds: xr.Dataset, labels: list[Any]) -> str:
 
 def _missing(score: xr.DataArray, labels: list[Any]) -> str:
     """Metrics with missing scores and how many; lazy ones are skipped."""
-    if facts.is_lazy(score):
+    if chunking.is_lazy(score):
         return "not known before the scores are computed (Dask)"
     absent = score.isnull().sum([dim for dim in score.dims if dim != "metric"]).values
     cells = score.size // max(1, score.sizes["metric"])
@@ -128,8 +128,8 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
 
 def _missing_ratings(ds: xr.Dataset) -> Iterator[tuple[str, str]]:
     """Variables of ratings with missing ones and how many; lazy ones are skipped."""
-    for name, values in leakage.ratings_in(ds).items():
-        absent = 0 if facts.is_lazy(values) else int(values.isnull().sum())
+    for name, values in golds.ratings_in(ds).items():
+        absent = 0 if chunking.is_lazy(values) else int(values.isnull().sum())
         if absent:
             yield name, f"{absent:,} of {values.size:,} ratings"
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import drawn
+from xsumstat.dataset import drawn, golds, locate, metric_choice
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.drawn import Draw
 from xsumstat.plots.parts import (
@@ -77,7 +77,7 @@ def sample_inputs(
             f"ds has no coordinate {drawn.PROBABILITY!r}, so no inputs were drawn; draw them by "
             "ds.meta.sample_inputs(40)"
         )
-    wanted = schema.automatic(ds, None) if metric is None else metric
+    wanted = metric_choice.automatic(ds, None) if metric is None else metric
     first = wanted[0] if isinstance(wanted, list) else wanted
     score = as_given(ds, schema.prepare_cells(ds, first))
     name = str(score["metric"].values[0])
@@ -105,8 +105,8 @@ def _rated(ds: xr.Dataset, draw: Draw) -> BoolArray | None:
     gold = ds.attrs.get("gold")
     if gold is None:
         return None
-    score = schema.checked_scores(ds)
-    human = schema.find_gold(ds, score, gold)[0].reindex(input=score.indexes["input"])
+    score = locate.checked_scores(ds)
+    human = golds.find_gold(ds, score, gold)[0].reindex(input=score.indexes["input"])
     found: BoolArray = np.asarray(human.notnull().any([dim for dim in human.dims if dim != "input"]).values)
     return found if found.any() and "input" in human.dims and len(found) == len(draw.drawn) else None
 

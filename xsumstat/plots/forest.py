@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.analyses.judges import RATER
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, results, wording
+from xsumstat.dataset import checks, pair_results, wording
 from xsumstat.plots import chance
 from xsumstat.plots.parts import (
     PLAIN,
@@ -49,6 +49,7 @@ _DENSITY = "density of plausible values"
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 _PEOPLE = {"marker": "D", "ms": 5}
+_SINGLE = {"marker": "o", "ms": 3.5, "mfc": "none", "mew": 0.8}
 _CEILING, _OTHERS = "human ceiling: a rater with the mean of the others", "the mean of the other raters"
 # The tails of a confidence distribution that are not drawn.
 _TAIL = 0.001
@@ -109,7 +110,7 @@ def forest(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
-    result = results.pairs_of_groups(result)
+    result = pair_results.pairs_of_groups(result)
     middle = "correlation" if "correlation" in result else "difference"
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
@@ -226,7 +227,10 @@ def _items(
     elif people.any() and not people.all():
         color, marker = style_of(0)
         items += [("metric", {"color": color, "marker": marker, "lw": 2})]
-        items += [("human scores", {"color": ink(), "lw": 2, **_PEOPLE})]
+        whose = "raters, on average" if _of_raters(result) else "human scores"
+        items += [(whose, {"color": ink(), "lw": 2, **_PEOPLE})]
+    if _of_raters(result) and "by_rater" in result and hue is None:
+        items.append(("a single rater", {"color": ink(), "ls": "", **_SINGLE}))
     if shaded:
         color = style_of(0)[0] if hue is None else grey()
         items.append((_DENSITY, {"color": color, "alpha": _shade(), "marker": "s", "ls": "", "ms": 9, "mew": 0}))
@@ -324,7 +328,7 @@ def _single_raters(axis: Any, drawn: xr.Dataset, rows: Any, color: str) -> None:
     single = drawn["by_rater"].transpose("metric", ...)
     for row, label, values in zip(rows, labels, single.values, strict=True):
         if label == RATER:
-            axis.plot(values, np.full(values.size, row), "o", ms=3.5, mfc="none", mec=color, mew=0.8, zorder=3.5)
+            axis.plot(values, np.full(values.size, row), mec=color, ls="", zorder=3.5, **_SINGLE)
 
 
 def _biased(result: xr.Dataset) -> xr.DataArray:

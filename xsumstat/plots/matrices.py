@@ -12,8 +12,8 @@ import xarray as xr
 
 from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray
+from xsumstat.dataset import metric_choice, wording
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset import wording
 from xsumstat.plots.parts import (
     ORDERS,
     PLAIN,
@@ -311,7 +311,7 @@ def scatter_matrix(
 
 def _with_gold(ds: xr.Dataset, metric: Any) -> Any:
     """The metrics asked for; default the gold, if a metric, and all that are not human."""
-    judged = schema.automatic(ds, metric)
+    judged = metric_choice.automatic(ds, metric)
     gold = ds.attrs.get("gold")
     if metric is not None or judged is None or gold not in ds.indexes["metric"]:
         return judged

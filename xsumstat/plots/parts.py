@@ -15,7 +15,7 @@ import xarray as xr
 from xsumstat import catalogue
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align
 
 # Okabe & Ito's colours, told apart by colour-blind readers; the light ones were searched for the same end near these.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
@@ -150,7 +150,7 @@ def gold_unless(ds: xr.Dataset, metric: Any) -> Any:
 def as_given(ds: xr.Dataset, score: xr.DataArray) -> xr.DataArray:
     """Scores in memory as given, without the negation of metrics that are better when lower."""
     given = ds["score"].sel(metric=score["metric"]) if "metric" in ds.indexes else ds["score"]
-    return schema.without_coords(given.transpose(*score.dims).astype(float).compute())
+    return align.without_coords(given.transpose(*score.dims).astype(float).compute())
 
 
 def label_width(labels: xr.DataArray) -> float:

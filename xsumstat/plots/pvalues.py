@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import extras, validate
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import pair_results, wording
 from xsumstat.plots.parts import (
     MOST,
     PLAIN,
@@ -117,7 +117,7 @@ def _sides(result: xr.Dataset) -> tuple[str, str] | None:
         return None
     along = result.attrs.get("along")
     versions = ("metric", str(along)) if {"metric", along} <= set(result["pvalue"].dims) else None
-    return results.pair_dims(result["pvalue"]) or versions
+    return pair_results.pair_dims(result["pvalue"]) or versions
 
 
 def _sorted_sides(result: xr.Dataset, sides: tuple[str, str], metric: Any, order: Any) -> tuple[xr.Dataset, str]:

@@ -11,8 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import scale_checks
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import locate, scale_checks
 from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -118,7 +117,7 @@ def about_judges(
 
 def _lacking(about: Subject) -> list[Hashable]:
     """Judges without a score for some output that a rater or another metric scored."""
-    there = schema.checked_scores(about.ds).notnull()
+    there = locate.checked_scores(about.ds).notnull()
     scored = there.any("metric") | about.people.values.notnull()
     lost = scored & ~there
     lost = lost.any([dim for dim in lost.dims if dim != "metric"])

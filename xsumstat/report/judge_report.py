@@ -187,7 +187,7 @@ def _answered(
         said += judge_remarks.after(ask, result, shown, people)
         code += [line for line in on.code if line not in code]
         code.append(f"{key.replace(' ', '_')} = {code_of(ask.name, settings, people, on.name, ask.of_package)}")
-        table = _table(result)
+        table = _table(result) if ask.table or ask.picture else None
         if table is not None and ask.table:
             tables.append((_title(result), table))
         if ask.picture:
@@ -258,7 +258,9 @@ def _picture(
     module = {"confusion": "systems", "repeatability": "runs"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
-    return functools.partial(draw, shortened(result)), question, wording.printable(f"{question} {numbers}")
+    small = shortened(result)
+    order = {"order": report_page.best_first(small)["metric"].values.tolist()} if name == "forest" else {}
+    return functools.partial(draw, small, **order), question, wording.printable(f"{question} {numbers}")
 
 
 def _lines(table: pd.DataFrame) -> list[str]:
@@ -323,7 +325,7 @@ def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
 
 
 def _code(people: People, lines: list[str], source: str) -> str:
-    first = ["import xsumstat", "", source or "# ds: the scores analysed in this report"]
+    first = ["import xsumstat", "", source or report_data.OF_SCORES]
     if isinstance(people.gold, xr.DataArray):
         first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")
     return "\n".join([*first, "", *lines])

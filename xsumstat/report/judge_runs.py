@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import facts
+from xsumstat.dataset import chunking
 
 RUN = "run"
 
@@ -33,6 +33,6 @@ def told(n: int) -> str:
 
 def _mean(values: xr.DataArray) -> xr.DataArray:
     """The mean over runs, in an order of summation that does not depend on that of the runs."""
-    values = values.compute() if facts.is_lazy(values) else values
+    values = values.compute() if chunking.is_lazy(values) else values
     in_order = np.sort(values.transpose(RUN, ...).values.astype(float), axis=0)
     return values.transpose(RUN, ...).astype(float).copy(data=in_order).mean(RUN, keep_attrs=True)

@@ -15,8 +15,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
-from xsumstat.dataset import calibrated, facts, leakage, scale_checks, wording
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import align, calibrated, chunking, golds, locate, metric_choice, scale_checks, wording
 from xsumstat.report import judge_runs, report_data
 
 
@@ -32,7 +31,7 @@ class Subject:
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
-    ds = ds.compute() if any(facts.is_lazy(values) for values in ds.data_vars.values()) else ds
+    ds = ds.compute() if any(chunking.is_lazy(values) for values in ds.data_vars.values()) else ds
     runs = ds if judge_runs.n_runs(ds) > 1 else None
     ds = judge_runs.averaged(ds)
     people = _people(ds, gold)
@@ -65,8 +64,8 @@ class People:
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
-    score = schema.checked_scores(ds)
-    ratings = leakage.ratings_in(ds)
+    score = locate.checked_scores(ds)
+    ratings = golds.ratings_in(ds)
     if isinstance(gold, str) and gold in ratings:
         rating: Any = gold
         gold = ds.attrs.get("gold") if gold == "rating" and "gold" in ds.attrs else None
@@ -74,7 +73,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
         rating = next(iter(ratings)) if len(ratings) == 1 else None
     if gold is None and "gold" not in ds.attrs and rating is not None:
         gold = ratings[rating].mean("rater").rename("human")
-    values, _, own = schema.find_gold(ds, score, gold)
+    values, _, own = golds.find_gold(ds, score, gold)
     if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
         rating, values = gold, gold.mean("rater")
         gold = values.rename("human")
@@ -94,7 +93,7 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
         call = code_of("majority_vote", {"rating": people.rating}, people)
         code = (f"vote = {call}[{name!r}].rename({wording.MAJORITY!r})",)
     if coefficient.scale == "values":
-        score = schema.checked_scores(ds).sel(metric=about.judges)
+        score = locate.checked_scores(ds).sel(metric=about.judges)
         return _calibrated(about, gold, scales.elsewhere(score, values), code, rng=rng)
     return _calibrated(about, gold, _of_other_classes(about, values), code, grades=True, rng=rng)
 
@@ -109,8 +108,8 @@ def on_grades(about: Subject, rng: int) -> OnScale:
 
 
 def _of_other_classes(about: Subject, gold: xr.DataArray) -> xr.DataArray:
-    score = schema.oriented(schema.checked_scores(about.ds).sel(metric=about.judges), ("metric",))
-    return scale_checks.with_other_classes(score, gold, schema.texts_of(about.ds))
+    score = align.oriented(locate.checked_scores(about.ds).sel(metric=about.judges), ("metric",))
+    return scale_checks.with_other_classes(score, gold, golds.texts_of(about.ds))
 
 
 def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str, ...], **how: Any) -> OnScale:
@@ -145,7 +144,7 @@ def code_of(name: str, settings: dict[str, Any], people: People, of: str = "ds",
 def _covariates(ds: xr.Dataset) -> list[str]:
     """Covariates: declared ones, or names that lengths usually have."""
     kind = ds.coords.get("kind")
-    told = [] if kind is None else ds.indexes["metric"][kind.values == leakage.COVARIATE].tolist()
+    told = [] if kind is None else ds.indexes["metric"][kind.values == metric_choice.COVARIATE].tolist()
     names = [*ds.indexes["metric"], *(name for name, each in ds.variables.items() if each.dtype.kind in "fiu")]
     return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
 
@@ -153,8 +152,8 @@ def _covariates(ds: xr.Dataset) -> list[str]:
 def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:
     if metric is not None:
         labels = ds.indexes["metric"]
-        return [labels[at] for at in schema.choose(schema.checked_scores(ds), metric, "metric")]
-    return [label for label in leakage.judged(ds, list(own)) if label not in given]
+        return [labels[at] for at in metric_choice.choose(locate.checked_scores(ds), metric, "metric")]
+    return [label for label in metric_choice.judged(ds, list(own)) if label not in given]
 
 
 @dataclass(frozen=True, eq=False)

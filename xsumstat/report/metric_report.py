@@ -26,8 +26,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import facts, leakage, scope, value_checks, wording
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import chunking, golds, locate, metric_choice, scope, value_checks, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.io import result_frames
@@ -311,9 +310,9 @@ def report(
     if margin is not None:
         raise ValueError(f"margin is that of alt_test, which only kind='judge' asks; got margin={margin!r}")
     if metric is None:
-        score = schema.checked_scores(ds)
-        own = schema.find_gold(ds, score, gold)[2]
-        judged = leakage.judged(ds, own)
+        score = locate.checked_scores(ds)
+        own = golds.find_gold(ds, score, gold)[2]
+        judged = metric_choice.judged(ds, own)
         metric = judged if len(judged) + len(own) < score.sizes["metric"] else None
     return make_report(
         ds,
@@ -382,7 +381,7 @@ def make_report(
                         tests.append(metric_comparison.compare_metrics(ds, gold, resample=each, **test))
     caveats = [*of_intervals.caveats, *of_tests.caveats]
     missing = report_data.missing(ds, gold, found["metric"].values.tolist())
-    if facts.is_lazy(found["correlation"]):
+    if chunking.is_lazy(found["correlation"]):
         found, tests, missing, said = _computed(found, tests, missing, [of_intervals.checks, of_tests.checks], progress)
         caveats += said
     notes = tuple(dict.fromkeys(caveats))
@@ -404,7 +403,7 @@ def _computed(
     dask = extras.optional("dask", "dask")
     datasets = [found, *tests, missing]
     # Variable by variable: of Datasets some releases of Dask lose variables that others are made of.
-    lazy = [{name: each.data for name, each in ds.data_vars.items() if facts.is_lazy(each)} for ds in datasets]
+    lazy = [{name: each.data for name, each in ds.data_vars.items() if chunking.is_lazy(each)} for ds in datasets]
     with _bar(progress):
         computed, said = dask.compute(lazy, [check for each in waiting for check in each.kept])
     every = [

@@ -12,9 +12,10 @@ import xarray as xr
 
 from xsumstat.analyses.measure import AUTO, random_dims
 from xsumstat.coefficients.table import COEFFICIENTS, get
-from xsumstat.dataset import facts, leakage, wording
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import chunking, facts, golds, locate, wording
 
+# What stands for the code that makes the scores, where it is not known.
+OF_SCORES = "# ds: the scores analysed in this report; for a table df, print(df.meta) shows the call that makes them"
 _WIDTH = 88
 _MANY = 8
 _GOLD, _SCORES = "missing_gold", "missing"
@@ -28,29 +29,29 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
         return level, "pearson" if coefficient is None else coefficient
     if coefficient is not None and get(coefficient).scale is not None:
         return "global", coefficient  # grades of outputs agree or not; means of systems are none
-    systems = schema.checked_scores(ds).sizes["system"]
+    systems = locate.checked_scores(ds).sizes["system"]
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 
 
 def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
     """Number of missing scores of each judged metric and of the gold; lazy where these are."""
-    score = schema.checked_scores(ds)
+    score = locate.checked_scores(ds)
     scores = score.isel(metric=np.flatnonzero(score.indexes["metric"].isin(judged))).reset_coords(drop=True)
-    human = schema.find_gold(ds, score, gold)[0].reset_coords(drop=True)
+    human = golds.find_gold(ds, score, gold)[0].reset_coords(drop=True)
     of_each = scores.isnull().sum([dim for dim in scores.dims if dim != "metric"])
     return xr.Dataset({_SCORES: of_each, _GOLD: human.isnull().sum()})
 
 
 def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset) -> tuple[tuple[str, str], ...]:
-    score = schema.checked_scores(ds)
-    human, name, own = schema.find_gold(ds, score, gold)
+    score = locate.checked_scores(ds)
+    human, name, own = golds.find_gold(ds, score, gold)
     judged = intervals["metric"].values.tolist()
     others = [label for label in score.indexes["metric"] if label not in {*judged, *own}]
     rows = [("systems", f"{score.sizes['system']:,}"), ("inputs", f"{score.sizes['input']:,}")]
     rows.append(("metrics", f"{len(judged):,}" + (f"; not judged: {_listed(others)}" if others else "")))
     rows.append(("human scores", f"{wording.name(name)}, {'one of the metrics' if own else _shape(human)}"))
-    rated = [_raters(of, values) for of, values in leakage.ratings_in(ds).items()]
+    rated = [_raters(of, values) for of, values in golds.ratings_in(ds).items()]
     if rated:
         rows.append(("raters", _listed(rated)))
     for dim in intervals["correlation"].dims:
@@ -65,7 +66,7 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 
 
 def _raters(name: str, ratings: xr.DataArray) -> str:
-    absent = 0 if facts.is_lazy(ratings) else int(ratings.isnull().sum())
+    absent = 0 if chunking.is_lazy(ratings) else int(ratings.isnull().sum())
     missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
     return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
 
@@ -107,7 +108,7 @@ def code(
     source: str,
 ) -> str:
     """Python that reproduces intervals and tests; `source` makes the scores."""
-    lines = ["import xsumstat", "", source or "# ds: the scores that this is about"]
+    lines = ["import xsumstat", "", source or OF_SCORES]
     human, chosen = ds.attrs.get("gold") if gold is None else gold, ""
     if isinstance(human, xr.DataArray):
         lines.append("# gold: the DataArray of human scores")
@@ -125,7 +126,7 @@ def code(
         how = _given(tests, "resample", "confidence_level", "adjust_method")
         lines.append(call(f"{name} = ds.meta.compare_metrics", [*shared, *how]))
     last = "tests" if comparisons else "intervals"
-    lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the works that it cites"]
+    lines += ["", f"print({last}.meta.methods(bibtex=True))  # for a paper, with the references"]
     return "\n".join(lines)
 
 

@@ -260,6 +260,11 @@ def _explained(answers: Answers) -> str:
         said.append(f"An interval shows the plausible correlations for {whom}.")
     if answers.comparisons():
         said.append("A metric beats another if their difference is significant after the correction.")
+    if len(answers.comparisons()) > 1:
+        said.append(
+            "A metric may beat another for these systems alone: with few systems, claims about other systems are "
+            "uncertain."
+        )
     return " ".join(said)
 
 

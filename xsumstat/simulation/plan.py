@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import results
+from xsumstat.dataset import locate, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
 from xsumstat.resampling import draws, jackknife
@@ -265,7 +265,7 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
         what = "other" if other is not None else "method='simulation'"
         raise ValueError(f"{what} knows no raters: plans for n_raters are made by formula, of widths and of difference")
     if isinstance(ds, xr.Dataset):
-        schema.checked_scores(ds)  # what is wrong with these is said first
+        locate.checked_scores(ds)  # what is wrong with these is said first
     return Ratings.of(ds, rating, along)
 
 

@@ -1,0 +1,85 @@
+"""Which metrics are analysed: those that are named, or by default those that are not human scores."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from xsumstat.core import validate
+from xsumstat.dataset import calibrated, chunking
+
+# Kinds of metrics that are judged only where they are named.
+HUMAN, COVARIATE = "human", "covariate"
+
+
+def human_labels(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
+    return _of_kind(values, HUMAN)
+
+
+def of_people(values: xr.DataArray) -> list[Hashable]:
+    """Metrics known to be human or derived from human scores."""
+    return [*human_labels(values), *calibrated.labels(values)]
+
+
+def _of_kind(values: xr.DataArray | xr.Dataset, name: str) -> list[Hashable]:
+    kind = values.coords.get("kind")
+    if kind is None or kind.dims != ("metric",) or "metric" not in values.indexes:
+        return []
+    # Labels are looked at at once, also where the scores beside them are lazy.
+    kind = kind.compute(scheduler="synchronous") if chunking.is_lazy(kind) else kind
+    return list(values.indexes["metric"][kind.values == name])
+
+
+def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hashable]:
+    """Metrics analysed by default: no human scores or covariates; all but the gold if none is left."""
+    labels = [label for label in values.indexes["metric"] if label not in own]
+    unasked = {*human_labels(values), *_of_kind(values, COVARIATE)}
+    return [label for label in labels if label not in unasked] or labels
+
+
+def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric") -> list[int]:
+    """Places of the labels of `dim` asked for: a label, labels, a boolean DataArray, or None for all."""
+    labels = list(values.indexes[dim])
+    if requested is None:
+        requested = labels
+    elif isinstance(requested, xr.DataArray) and requested.dtype == bool:
+        requested = _labels_where(requested, name, dim)
+    else:
+        if isinstance(requested, xr.DataArray | np.ndarray | pd.Index | pd.Series):
+            requested = np.asarray(requested).ravel().tolist()
+        requested = list(requested) if isinstance(requested, list | tuple | set) else [requested]
+        if requested and all(isinstance(label, bool) for label in requested):
+            raise TypeError(f"{name} as a condition must be a DataArray over {dim!r}, as is ds.kind == 'automatic'")
+    for label in requested:
+        validate.known(name, label, labels, f"{dim}s")
+    validate.unique(name, requested)
+    if not requested:
+        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
+    return [labels.index(label) for label in requested]
+
+
+def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable]:
+    if condition.dims != (dim,) or dim not in condition.indexes:
+        got = "one without labels" if condition.dims == (dim,) else f"dims {condition.dims}"
+        raise ValueError(f"{name} as a condition must be over the labels of dim {dim!r}, got {got}")
+    return list(condition.indexes[dim][condition.values])
+
+
+def judged_places(score: xr.DataArray, metric: Any, own: list[Hashable], name: Any) -> list[int]:
+    """The places of the metrics to analyse, the gold not among them."""
+    places = choose(score, judged(score, own) if metric is None else metric, "metric")
+    places = [at for at in places if score.indexes["metric"][at] not in own]
+    if not places:
+        raise ValueError(f"metric names only the gold {name!r}")
+    return places
+
+
+def automatic(ds: xr.Dataset, metric: Any) -> Any:
+    """The metrics asked for; default all except the gold and other human scores."""
+    if metric is not None or "metric" not in ds.indexes:
+        return metric
+    return judged(ds, [ds.attrs.get("gold")]) or None
