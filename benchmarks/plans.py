@@ -18,7 +18,7 @@ import xsumstat
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.inference import components
 from xsumstat.resampling import draws, jackknife
-from xsumstat.simulation.likeness import Likeness
+from xsumstat.simulation.empirical_model import EmpiricalModel
 
 SEED, DIMS = 23, ("system", "input")
 METRICS = {"summeval": ("rouge-1_f1", "bertscore_recall", "qa-eval_f1"),
@@ -67,7 +67,7 @@ def like(name: str, gold: str, metric: str, level: str, trials: int) -> dict:
     """Standard errors in scores like published ones."""
     scores, human = arrays_of(name, gold, metric)
     measure = checked_measure(level, "pearson", "pairwise", "drop")
-    model = Likeness.of(scores, human)
+    model = EmpiricalModel.of(scores, human)
     own = jackknife.intervals(scores, human, [(0,)], measure, DIMS, 0.95)[:, 0]
     (truth,), _ = model.population(level, [measure.coefficient], human.shape[1])
     found = []

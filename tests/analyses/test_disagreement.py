@@ -11,7 +11,7 @@ from conftest import dataset
 from helpers import padded, pairwise
 
 import xsumstat  # noqa: F401
-from xsumstat.analyses import heights, output_pairs
+from xsumstat.analyses import normalised_scores, output_pairs
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.resampling import draws
 
@@ -384,9 +384,11 @@ def test_all_metrics_are_looked_at_in_blocks_of_inputs(monkeypatch, shared):
     ds = padded((9, 4, 7, 9, 5, 8, 2), metrics=5)
     how = {"n_bins": 3, "method": "bootstrap", "n_resamples": 50, "rng": 1, "max_pairs": 30}
     want, seen = quietly(lambda: ds.meta.improvement_consistency(**how))[0], []
-    mean_height = output_pairs.mean_height
+    mean_normalised = output_pairs.mean_normalised
     monkeypatch.setattr(
-        output_pairs, "mean_height", lambda x, ends, within: seen.append(x.shape) or mean_height(x, ends, within)
+        output_pairs,
+        "mean_normalised",
+        lambda x, ends, within: seen.append(x.shape) or mean_normalised(x, ends, within),
     )
     monkeypatch.setattr(output_pairs, "_BLOCK", 3 * 8 * 5 * 9)
     monkeypatch.setattr("xsumstat.resampling.tasks.SHARED", shared)
@@ -412,13 +414,17 @@ def test_heights_are_normalised_scores(within):
     x[0] = np.tanh(x[0]) * 1.7e308
     x[1] = np.where(np.isnan(x[1]), np.nan, 3)
     x[3] = np.nan
-    got = heights.heights(x, heights.extremes(x), within)
+    got = normalised_scores.normalised(x, normalised_scores.extremes(x), within)
     np.testing.assert_array_equal(got, ranges.normalised(ds.score, within))
-    np.testing.assert_array_equal(heights.heights(x[..., 2:5], heights.extremes(x), within), got[..., 2:5])
+    np.testing.assert_array_equal(
+        normalised_scores.normalised(x[..., 2:5], normalised_scores.extremes(x), within), got[..., 2:5]
+    )
     want = np.where(np.isnan(x[1:3]), np.nan, scaled(x[1:3], within))
     np.testing.assert_allclose(got[1:3], want, atol=1e-15)
-    assert np.isnan(heights.mean_height(x, heights.extremes(x), within)).all()
-    np.testing.assert_array_equal(heights.mean_height(x[:3], heights.extremes(x[:3]), within), sum(got[:3]) / 3)
+    assert np.isnan(normalised_scores.mean_normalised(x, normalised_scores.extremes(x), within)).all()
+    np.testing.assert_array_equal(
+        normalised_scores.mean_normalised(x[:3], normalised_scores.extremes(x[:3]), within), sum(got[:3]) / 3
+    )
 
 
 def test_pairs_drawn_some_at_a_time_are_those_drawn_at_once(monkeypatch):

@@ -1,10 +1,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
-import xsumstat  # noqa: F401
+import xsumstat
+from xsumstat.analyses import groups
 
 
 @pytest.mark.parametrize("level", ["system", "input"])

@@ -8,7 +8,7 @@ import scipy.stats
 from conftest import dataset
 
 import xsumstat
-from xsumstat.analyses import system_tests, system_wins
+from xsumstat.analyses import bootstrap_wins, system_tests
 from xsumstat.analyses.system_tests import Test as Asked
 from xsumstat.resampling import draws, jobs
 from xsumstat.resampling.plans import SwapPlan
@@ -107,7 +107,7 @@ def test_one_input_and_none_in_common():
     for method in system_tests.METHODS:
         found = compare(x, every_pair(3), asked(method))
         assert found[4].tolist() == [1, 0, 0] and np.isnan(found[1:4]).all() and found[0, 0] == 1
-    assert np.isnan(jobs.on_threads(system_wins.Wins(every_pair(3), 50, 1), [(x, x)])[0][:4]).all()
+    assert np.isnan(jobs.on_threads(bootstrap_wins.Wins(every_pair(3), 50, 1), [(x, x)])[0][:4]).all()
 
 
 @pytest.mark.parametrize("statistic", system_tests.STATISTICS)
@@ -256,7 +256,7 @@ def test_win_shares_equal_a_plain_loop(at_once, monkeypatch, seed=3, n_resamples
     x, z = cube(5, 9, points=2, missing=0.2, seed=6), cube(5, 9, points=2, missing=0.1, seed=7)
     x[3], z[3] = x[1], z[1]
     pairs = every_pair(5)
-    got = jobs.on_threads(system_wins.Wins(pairs, n_resamples, seed), [(x, z)])[0]
+    got = jobs.on_threads(bootstrap_wins.Wins(pairs, n_resamples, seed), [(x, z)])[0]
     for at, (a, b) in enumerate(pairs):
         both = ~np.isnan(x[[a, b]] + z[[a, b]]).any(axis=0)
         n = int(both.sum())

@@ -160,7 +160,7 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
         "--score-column: 'score' is not a column": (tidy.rename(columns={"score": "x"}), []),
         "--dim: 'language' is not a column": (wide, ["--dim", "language"]),
         "add --aggregate mean, or --dim COLUMN": (pd.concat([tidy, tidy]), []),
-        "--aggregate must be a rule as mean": (tidy, ["--aggregate", "meen"]),
+        "--aggregate must be a rule of pandas', as 'mean'": (tidy, ["--aggregate", "meen"]),
         "must hold numbers": (tidy.assign(score="x"), []),
         "is '5 %' in a.csv, line 2; take the percent signs off": (tidy.assign(score="5 %"), []),
         "could name the system: 'model', 'mt_system'; say which one: --system-column COLUMN": (

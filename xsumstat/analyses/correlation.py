@@ -23,7 +23,7 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.coefficients import arrays, long_groups
+from xsumstat.coefficients import arrays, bitset_kendall
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
@@ -163,7 +163,7 @@ def _of_pairs(score: xr.DataArray, pairs: IntArray, measure: Measure, top: int |
         best = {} if top is None else {at: _best(x[at], top) for target in targets for at in target}
         if measure.coefficient.of_pairs is None or measure.level not in GROUPS:
             return np.array([_one_pair(x, target, measure, best) for target in targets]).T
-        r, n = long_groups.groups(x, targets, measure, best)
+        r, n = bitset_kendall.groups(x, targets, measure, best)
         values = [arrays.average(*each, measure.undefined_as_zero) for each in zip(r, n, strict=True)]
         return np.array([values, _n_undefined(r, n)])
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import heights, output_pairs
-from xsumstat.analyses.heights import Bands
+from xsumstat.analyses import normalised_scores, output_pairs
 from xsumstat.analyses.measure import checked_progress
+from xsumstat.analyses.normalised_scores import Bands
 from xsumstat.analyses.output_pairs import Counting
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
@@ -86,7 +86,7 @@ def disagreement(
     dims = ("metric", "other_metric", "score_bin")
     found = xr.Dataset(
         {name: (dims, values) for name, values in zip(output_pairs.NAMES, tables, strict=True)},
-        {"score_bin": heights.middles(counting.n_bins)},
+        {"score_bin": normalised_scores.middles(counting.n_bins)},
     )
     later.make(_warn_drawn_pairs, n_drawn, score.sizes["input"], counting.max_pairs)
     later.make(_warn_silent, looked_at[-1], score["metric"].values.tolist())
@@ -157,7 +157,7 @@ def improvement_consistency(
     names = ("ratio", "ci_low", "ci_high", "n_outputs", "n_best")
     found = xr.Dataset(
         {name: ("score_bin", each) for name, each in zip(names, numbers[: len(names)], strict=True)},
-        {"score_bin": heights.middles(counting.n_bins)},
+        {"score_bin": normalised_scores.middles(counting.n_bins)},
     )
     later.make(_warn_drawn_outputs, n_drawn, score.sizes["input"], counting.max_pairs)
     later.make(_warn_none, looked_at[3])

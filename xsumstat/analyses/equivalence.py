@@ -22,7 +22,7 @@ from xsumstat.analyses.measure import (
     these_systems,
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -310,7 +310,9 @@ class _Test:
         clusters = clustering.checked(cluster, measure, None, formula)
         alpha = validate.fraction("alpha", alpha)
         if alpha >= 0.5:
-            raise ValueError(f"alpha must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}")
+            raise ValueError(
+                f"{arguments.name('alpha')} must be below 0.5, or the (1 - 2 alpha) interval is none, got {alpha}"
+            )
         draws = Draws.checked(n_resamples, rng, progress=progress)
         interval = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 1 - 2 * alpha)
         return cls(measure, method, interval, alpha, draws.progress, resample, clusters)

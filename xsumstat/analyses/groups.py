@@ -135,7 +135,7 @@ def joined(results: Sequence[xr.Dataset], index: pd.Index[Any]) -> xr.Dataset:
     first = results[0]
     if all(_alike(first, each) for each in results):  # what xarray gives, in a tenth of the time
         stacked = {name: _stacked([each.variables[name] for each in results], index) for name in first.data_vars}
-        return xr.Dataset(stacked, {index.name: index, **first.coords.variables}, first.attrs)
+        return xr.Dataset(stacked, {**first.coords.variables, index.name: index}, first.attrs)
     return xr.concat(results, dim=index, join="outer", combine_attrs="override", coords="minimal", compat="override")
 
 

@@ -38,6 +38,7 @@ from xsumstat.dataset import (
     calibrated,
     checks,
     facts,
+    few_systems,
     labelled,
     metric_pairs,
     near_copies,
@@ -58,6 +59,7 @@ _Job = Bootstrap | Jackknife | Studentized
 OF_BOTH = ("studentized", "corrected")
 # Intervals that know single labels only.
 _OF_SINGLE = ("bca", "corrected", "studentized")
+_FISHER_NEEDS = {"within_system": "4 inputs", "global": "4 outputs"} | dict.fromkeys(("system", "input"), "4 systems")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -150,7 +152,7 @@ def ci(
         scores = schema.prepare(ds, gold, metric, **ready)
         calibrated.refuse(scores.score, "Fisher's interval")
         measure = replace(measure, given=scores.given)
-        found = _fisher(scores, measure, confidence_level)
+        found = few_systems.without_limits(_fisher(scores, measure, confidence_level), scores, measure)
         _warn(found, scores, measure, None, dims, draws.n_resamples)
         own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
         return results.result(found, scores, analysis="ci", **own)
@@ -202,6 +204,7 @@ def ci(
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
     attrs |= threshold_attrs(measure.coefficient, calibrate_on)
+    found = few_systems.without_limits(found, scores, measure)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     if resting is not None:
         labels = scores.score["metric"].values.tolist()
@@ -298,8 +301,9 @@ def _warn(
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
         needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
-        message = f"no {called} interval, which needs {needs}, for"
-        later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
+        few_systems.warn_without(found, name, scores, measure, called, needs)
+    elif kind is None:
+        few_systems.warn_without(found, name, scores, measure, "Fisher", _FISHER_NEEDS.get(measure.level, "4 outputs"))
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)

@@ -26,7 +26,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, facts, metric_pairs, near_copies, pair_results
 from xsumstat.resampling.permutation import PairTests
@@ -232,7 +232,10 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
     group = _GROUPS.get(level)
     if len(dims) == 1 and dims[0] != group:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
-        raise ValueError(f"resample must be {allowed} where decisions are swapped at level={level!r}, got {resample!r}")
+        raise ValueError(
+            f"{arguments.name('resample')} must be {allowed} where decisions are swapped at level={level!r}, "
+            f"got {resample!r}"
+        )
     if crossed:
         raise ValueError("crossed=True applies to swaps of scores; a decision involves two outputs")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.heights import Bands, extremes, heights, mean_height
+from xsumstat.analyses.normalised_scores import Bands, extremes, mean_normalised, normalised
 from xsumstat.coefficients.arrays import check_finite
 from xsumstat.core import extras
 from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
@@ -104,7 +104,7 @@ def opposite_counts(
     """The pairs of outputs that pairs of metrics order oppositely, and all, (2, pairs, bins, inputs); where drawn."""
     height, sampled = np.empty_like(x), np.zeros(x.shape[2], dtype=bool)
     for metric, (each, ends) in enumerate(zip(x, np.moveaxis(extremes(x), 1, 0), strict=True)):
-        height[metric] = heights(each, ends, counting.normalise)
+        height[metric] = normalised(each, ends, counting.normalise)
 
     def of_input(at: int, stop: threading.Event | None) -> FloatArray:
         opposite, total = np.zeros((2, len(pairs), counting.n_bins), dtype=np.int64)
@@ -121,7 +121,7 @@ def opposite_counts(
 
 def improving_counts(x: FloatArray, counting: Counting, progress: bool | None) -> tuple[FloatArray, BoolArray]:
     """Sums of F/N, outputs that have one, and best ones, (3, bins, inputs); where outputs were drawn."""
-    height, sampled = mean_height(x, extremes(x), counting.normalise), np.zeros(x.shape[2], dtype=bool)
+    height, sampled = mean_normalised(x, extremes(x), counting.normalise), np.zeros(x.shape[2], dtype=bool)
 
     def of_input(at: int, stop: threading.Event | None) -> FloatArray:
         found, sampled[at] = counting.improving(x[:, :, at], height[:, at], at)
@@ -204,7 +204,7 @@ def _columns(x: Sequence[FloatArray], within: str) -> Iterator[tuple[int, FloatA
     check_finite(*ends)
     for start in range(0, x[0].shape[-1], _INPUTS):
         some = [each[:, start : start + _INPUTS] for each in x]
-        high = [heights(each, own, within) for each, own in zip(some, ends, strict=True)]
+        high = [normalised(each, own, within) for each, own in zip(some, ends, strict=True)]
         laid = (np.stack([each.T for each in both], axis=1) for both in (some, high))
         for at, (scores, height) in enumerate(zip(*laid, strict=True)):
             yield start + at, scores, height
@@ -299,7 +299,7 @@ def _improving(pieces: list[Any], ends: FloatArray, counting: Counting, at: slic
     x = np.empty((len(pieces), *first.shape))
     for metric, piece in enumerate(pieces):
         x[metric] = piece if isinstance(piece, np.ndarray) else _array(piece[0])[:, at]
-    height = mean_height(x, ends, counting.normalise)
+    height = mean_normalised(x, ends, counting.normalise)
     out = np.empty((3 * counting.n_bins + 1, x.shape[2]))
     for column, number in enumerate(range(at.start, at.stop)):
         found, out[-1, column] = counting.improving(x[:, :, column], height[:, column], number)

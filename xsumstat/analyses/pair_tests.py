@@ -18,7 +18,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray, Pair
 from xsumstat.dataset import checks, labelled, pair_results, results
 from xsumstat.dataset import scores as schema
-from xsumstat.inference import sign_sums
+from xsumstat.inference import signflip_distribution
 from xsumstat.resampling import threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE, AtOnce, Job, OfMetrics, over_blocks
 from xsumstat.resampling.permutation import PairTests
@@ -223,7 +223,7 @@ class _Computed(AtOnce, OfMetrics[FloatArray]):
     def _of_units(self, units: FloatArray, step: float) -> tuple[float, float, float, bool]:
         if np.isnan(units).any():
             return _NOTHING
-        found = sign_sums.tail(units, step)
+        found = signflip_distribution.tail(units, step)
         difference, alternative = float(units.sum()), self.test.alternative
         turned = replace(found, at_least=found.at_most, at_most=found.at_least)
         forward, backward = found.pvalue(difference, alternative), turned.pvalue(-difference, alternative)

@@ -11,7 +11,7 @@ from xsumstat.analyses import preference_parts as parts
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import preferences as schema
-from xsumstat.inference import prompts, sign_sums
+from xsumstat.inference import prompts, signflip_distribution
 
 _NAMES = (
     *("position_bias", "ci_low", "ci_high", "pvalue", "flip_share", "flip_low", "flip_high"),
@@ -95,7 +95,7 @@ def _of_rater(choices: schema.Choices, at: int, level: float) -> tuple[float, ..
     bias, flips = (prompts.left_out(prompts.ratio(top, 2), sums, sums[:, 2]) for top in (0, 1))
     n = float(sums[:, 2].sum())
     to_first, to_second = float((moved > 0).sum()), float((moved < 0).sum())
-    p = sign_sums.tail(sums[:, 0], step=1.0).pvalue(float(sums[:, 0].sum()), "two-sided")
+    p = signflip_distribution.tail(sums[:, 0], step=1.0).pvalue(float(sums[:, 0].sum()), "two-sided")
     return (
         bias.value,
         *prompts.difference_of_shares(to_first, to_second, bias, n, level),

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
-from xsumstat.coefficients import long_groups
+from xsumstat.coefficients import bitset_kendall
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
@@ -156,7 +156,7 @@ class _Drop:
     @classmethod
     def of(cls, x: FloatArray, kept: Any, pairs: IntArray, measure: Measure) -> _Drop:
         inside = np.where(kept, x, np.nan)
-        whole, part = (long_groups.groups(each, pairs, measure)[0] for each in (x, inside))
+        whole, part = (bitset_kendall.groups(each, pairs, measure)[0] for each in (x, inside))
         if measure.undefined_as_zero:
             whole, part = (
                 np.where(np.isnan(each) & _some(x, pairs, cells), 0.0, each)
@@ -358,7 +358,7 @@ def _normal_scores(x: FloatArray, system: int) -> FloatArray:
 def _averages(x: FloatArray, measure: Measure) -> FloatArray:
     matrix = np.eye(len(x))
     pairs = np.array(np.triu_indices(len(x), 1)).T
-    for (a, b), r in zip(pairs, long_groups.groups(x, pairs, measure)[0], strict=True):
+    for (a, b), r in zip(pairs, bitset_kendall.groups(x, pairs, measure)[0], strict=True):
         matrix[a, b] = matrix[b, a] = float(np.nanmean(r)) if np.isfinite(r).any() else 0.0
     return matrix
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import system_tests, system_wins
+from xsumstat.analyses import bootstrap_wins, system_tests
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, by_systems, labelled_systems, turned, warn_few
 from xsumstat.core import validate
@@ -64,7 +64,7 @@ def discriminative_agreement(
     score = scores.score.isel(metric=scores.rows)
     places = range(score.sizes["system"])
     pairs = system_tests.unordered(places, places)
-    job = system_wins.Wins(pairs, draws.n_resamples, draws.seed)
+    job = bootstrap_wins.Wins(pairs, draws.n_resamples, draws.seed)
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     arrays = [(align.without_coords(each), facts.CELLS) for each in (score, scores.gold)]
     lazy = scores.used is not None

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import wmt_data
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import align, locate
 
 Task = dict[str, Any]
@@ -127,7 +127,8 @@ def _primary(ds: Any, pair: str) -> Any:
     if "submission" not in ds.coords:
         known = validate.listing(wmt_data.PRIMARY)
         raise ValueError(
-            f"primary=True needs the coordinate submission(metric), which {pair} lacks: read_mtme sets it for {known}; "
+            f"{arguments.given('primary', True)} needs the coordinate submission(metric), which {pair} lacks: "
+            f"read_mtme sets it for {known}; "
             "for other test sets assign 'primary', 'baseline' or 'contrastive' to each metric"
         )
     return ds.isel(metric=(ds["submission"] != "contrastive").values)
@@ -233,7 +234,9 @@ def _warn_of_two(pairs: Mapping[str, _Pair], data: Mapping[str, xr.Dataset], gol
 def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Settled | None) -> str | None:
     if "reference" not in ds.coords:
         if reference is not None:
-            raise ValueError(f"reference={reference!r}: the metrics of {pair} have no coordinate reference(metric)")
+            raise ValueError(
+                f"{arguments.given('reference', reference)}: the metrics of {pair} have no coordinate reference(metric)"
+            )
         return None
     there = sorted({str(each) for each in ds["reference"].values} - {"", "src"})
     if reference is not None:
@@ -244,7 +247,7 @@ def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Sett
     if len(there) > 1:
         raise ValueError(
             f"metrics of {pair} have the references {validate.listing(there)}, and which of them is the standard one "
-            f"is not known; say it, as in reference={{{pair!r}: {there[0]!r}}}"
+            f"is not known; say it, as in {arguments.given('reference', {pair: there[0]})}"
         )
     return there[0]
 

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.analyses import drift
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import value_checks, wording
 from xsumstat.narrative import findings_drift
 from xsumstat.report import judge_runs, judge_subject, report_data
@@ -48,18 +48,18 @@ def requirement(text: str) -> Requirement:
     """Parse a requirement; raises ValueError."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
-        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+        raise ValueError(f"{arguments.name('require')} must be {_EXAMPLES}, got {text!r}")
     of, sign, number = parts[1], parts[2], parts[3]
     of = validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias", "drift"])
     try:
         bound = None if number is None else float(number)
     except ValueError as error:
-        raise ValueError(f"require must end in a number, got {text!r}") from error
+        raise ValueError(f"{arguments.name('require')} must end in a number, got {text!r}") from error
     wanted = {"alt_test": (None,), "bias": (None, "<=", "≤"), "drift": ("<=", "≤")}.get(of, (">=", "≥"))
     if sign not in wanted or (bound is not None and not math.isfinite(bound)):
-        raise ValueError(f"require must be {_EXAMPLES}, got {text!r}")
+        raise ValueError(f"{arguments.name('require')} must be {_EXAMPLES}, got {text!r}")
     if of == "drift" and bound is not None and bound <= 0:
-        raise ValueError(f"require: a drift must be allowed to be above 0, got {text!r}")
+        raise ValueError(f"{arguments.name('require')}: a drift must be allowed to be above 0, got {text!r}")
     return Requirement(text.strip(), of, bound)
 
 

@@ -17,7 +17,7 @@ import xarray as xr
 
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
-from xsumstat.core import extras, validate
+from xsumstat.core import arguments, extras, validate
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
@@ -239,7 +239,7 @@ def main(argv: list[str] | None = None) -> int:
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
         return _compile()
     args = parser().parse_args(argv)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), arguments.written_for(options.FACE):
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
@@ -247,7 +247,7 @@ def main(argv: list[str] | None = None) -> int:
         except BrokenPipeError:  # whoever read our output has seen enough
             sys.stdout = None
         except (ValueError, TypeError, OSError, ImportError) as error:
-            print(f"xsumstat: error: {options.in_words_of_options(str(error))}", file=sys.stderr)
+            print(f"xsumstat: error: {error}", file=sys.stderr)
             return 2
         except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
             if "ymlink loop" not in str(error):
@@ -582,5 +582,4 @@ def _say(message: str) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    text = options.in_words_of_options(str(message))
-    _say(f"warning: {text}" if issubclass(category, UserWarning) else f"{category.__name__}: {text}")
+    _say(f"warning: {message}" if issubclass(category, UserWarning) else f"{category.__name__}: {message}")

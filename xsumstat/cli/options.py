@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import synonyms, validate
+from xsumstat.core import arguments, synonyms, validate
 
 # Of each option, what others call it, in small letters without marks.
 _SYNONYMS: dict[str, str] = {
@@ -55,54 +55,37 @@ _SYNONYMS: dict[str, str] = {
 }
 # Arguments of functions that are options of the same name, and those of another.
 _SAME = (
-    "gold",
-    "metric",
-    "level",
-    "coefficient",
-    "resample",
-    "n_resamples",
-    "confidence_level",
-    "adjust",
-    "alpha",
+    *(
+        "gold",
+        "metric",
+        "level",
+        "coefficient",
+        "resample",
+        "n_resamples",
+        "confidence_level",
+        "adjust",
+        "alpha",
+        "run",
+    ),
+    *(
+        "positive",
+        "labels",
+        "rules",
+        "language_pair",
+        "reference",
+        "primary",
+        "aggregate",
+        "lower_is_better",
+        "require",
+    ),
     "margin",
-    "positive",
-    "labels",
-    "rules",
-    "language_pair",
 )
-_COLUMNS = {"metric": "metric", "system": "system", "input": "input", "value": "score", "score": "score"}
-# What messages say for Python, and what the command line says in its place, in this order.
-_WORDING: tuple[tuple[str, str], ...] = (
-    (r"\b(metric|system|input|value|score)='([^']*)' is not a column", r"--{\1}-column: '\2' is not a column"),
-    (r"\b(metric|system|input|value|score)=\.\.\.", r"--{\1}-column COLUMN"),
-    (r"\brun='([^']*)' is not a column", r"--run: '\1' is not a column"),
-    (r"\bratings='([^']*)' is not a column", r"--raters: '\1' is not a column"),
-    (r"\b([a-z_]+)='([^']*)' is not a column", r"--dim: '\2' is not a column"),
-    (r"gold=\.\.\. says", "--gold NAME says"),
-    (r"^ratings=\[.*\] names columns", "--raters names columns"),
-    (r"^ratings must", "--raters must"),
-    (r"pass labels=\[\.\.\.\]", "add --labels ..."),
-    (r"pass aggregate='mean'", "add --aggregate mean"),
-    (r"or name the column that distinguishes them in dims", "or --dim COLUMN with the column that distinguishes them"),
-    (r"aggregate must be a rule of pandas', as 'mean' or 'median'", "--aggregate must be a rule as mean or median"),
-    (r"name the metrics with metric=\[\.\.\.\]", "name the metrics with --metric NAME ..."),
-    (r"leave them out with ds\.drop_sel\(metric=\[\.\.\.\]\)", "name the others with --metric NAME ..."),
-    (r"; convert with pd\.to_numeric", ""),
-    (r", as by frame\[.*\]\.str\.rstrip\(.*\)\.astype\(float\)", ""),
-    (r": make them one type, as with \.astype\(str\)", ""),
-    (r"declare it by ds = ds\.assign_coords\(higher_is_better=.*?isin\(\[(.*?)\]\)\)", r"add --lower-is-better {\1}"),
-    (r" \(try interval='bca'\)", ""),
-    (r" \(method='jackknife' corrects for it\)", ""),
-    (r"; rename with xsumstat\.set_dims\(.*\)", "; rename its dims in Python, by xsumstat.set_dims"),
-    (r"\breference=\{'([^']*)': '([^']*)'\}", r"--reference \1=\2"),
-    (r"\breference='([^']*)'", r"--reference \1"),
-    (r"\brules='([^']*)'", r"--rules \1"),
-    (r"^primary=True needs", "--primary needs"),
-    (r"^language_pair names", "--language-pair names"),
-    (r"^(each item of )?metric_files", "--metric-file"),
-    (r"\bin lower_is_better\b", "in --lower-is-better"),
-    (r"^rng must", "--seed must"),
-    (r"^require must", "--require must"),
+FACE = arguments.Face(
+    names={argument: f"--{argument.replace('_', '-')}" for argument in _SAME}
+    | {"rng": "--seed", "ratings": "--raters", "dims": "--dim", "metric_files": "--metric-file"},
+    places={"metric": "NAME ...", "gold": "NAME", "dims": "COLUMN", "run": "COLUMN", "labels": "..."},
+    columns={field: f"--{field}-column" for field in ("metric", "system", "input", "score")}
+    | {"value": "--score-column", "dims": "--dim", "ratings": "--raters", "run": "--run"},
 )
 
 
@@ -140,17 +123,3 @@ def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
 
     checked_type: Callable[[str], str] = checked
     return {"type": checked_type, "metavar": "{" + ",".join(allowed) + "}"}
-
-
-def in_words_of_options(message: str) -> str:
-    """A message with options instead of arguments."""
-    for argument in _SAME:
-        message = re.sub(rf"^{argument} must", f"--{argument.replace('_', '-')} must", message)
-    for pattern, replacement in _WORDING:
-        message = re.sub(pattern, replacement, message)
-    message = re.sub(r"--\{(\w+)\}-column", lambda found: f"--{_COLUMNS[found[1]]}-column", message)
-    return re.sub(r"--lower-is-better \{(.*?)\}", lambda found: f"--lower-is-better {_names(found[1])}", message)
-
-
-def _names(labels: str) -> str:
-    return " ".join(part.strip().strip("'\"") for part in labels.split(","))

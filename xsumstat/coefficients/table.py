@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import (
+    bitset_kendall,
     chance,
     correlation_parts,
     correlation_swaps,
     correlations,
     function,
-    long_groups,
     normal_samples,
     pair_differences,
     partial_swaps,
@@ -101,7 +101,7 @@ def _of_many(kind: int) -> dict[str, Any]:
     """What Kendall-type coefficients have besides: close pairs of systems, and many pairs of metrics."""
     return {
         "close": partial(correlations.close_pairs, kind=kind),
-        "of_pairs": partial(long_groups.of_pairs, kind=kind),
+        "of_pairs": partial(bitset_kendall.of_pairs, kind=kind),
     }
 
 

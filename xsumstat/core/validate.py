@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from xsumstat.core import docstrings, kinds, method_synonyms, synonyms
+from xsumstat.core import arguments, docstrings, kinds, method_synonyms, synonyms
 from xsumstat.core.caveats import Caveat, MetaEvaluationWarning
 from xsumstat.core.kinds import given as given  # noqa: PLC0414 - who refuses a value shows it so
 
@@ -93,16 +93,17 @@ def _ending(name: str, value: Any, options: Collection[str]) -> str:
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     if isinstance(value, str) and value in allowed:
         return value
-    raise ValueError(f"{name} must be one of {listing(allowed, 20)}, got {given(value)}{_ending(name, value, allowed)}")
+    ending = _ending(name, value, allowed)
+    raise ValueError(f"{arguments.name(name)} must be one of {listing(allowed, 20)}, got {given(value)}{ending}")
 
 
 def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be a whole number, got {given(value)}")
     if int(value) < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {given(value)}")
+        raise ValueError(f"{arguments.name(name)} must be at least {minimum}, got {given(value)}")
     if maximum is not None and int(value) > maximum:
-        raise ValueError(f"{name} must be at most {maximum:,}, got {given(value)}")
+        raise ValueError(f"{arguments.name(name)} must be at most {maximum:,}, got {given(value)}")
     return int(value)
 
 
@@ -118,27 +119,27 @@ def n_draws(name: str, value: Any, minimum: int) -> int:
 
 def number(name: str, value: Any, least: float, most: float) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be a number, got {given(value)}")
     if float(value) != float(value):
-        raise ValueError(f"{name} must be a number, got {given(value)}")
+        raise ValueError(f"{arguments.name(name)} must be a number, got {given(value)}")
     if not least <= float(value) <= most:
         upper = "" if most == float("inf") else f" and at most {most:g}"
-        raise ValueError(f"{name} must be at least {least:g}{upper}, got {given(value)}")
+        raise ValueError(f"{arguments.name(name)} must be at least {least:g}{upper}, got {given(value)}")
     return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number between 0 and 1, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {given(value)}")
+        raise ValueError(f"{arguments.name(name)} must lie strictly between 0 and 1, got {given(value)}")
     return float(value)
 
 
 def flag(name: str, value: Any) -> bool:
     if type(value).__name__ in ("bool", "bool_"):
         return bool(value)
-    raise TypeError(f"{name} must be True or False, got {given(value)}")
+    raise TypeError(f"{arguments.name(name)} must be True or False, got {given(value)}")
 
 
 def several(name: str, value: Any, allowed: str) -> list[Any]:
@@ -146,15 +147,15 @@ def several(name: str, value: Any, allowed: str) -> list[Any]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be {allowed}, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be {allowed}, got {given(value)}")
     return list(value)
 
 
 def path(name: str, value: Any) -> Path:
     if isinstance(value, str) and (not value or "\0" in value):
-        raise ValueError(f"{name} must name a file or folder, got {value!r}")
+        raise ValueError(f"{arguments.name(name)} must name a file or folder, got {value!r}")
     if not _is_path(value):
-        raise TypeError(f"{name} must be a str or Path, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be a str or Path, got {given(value)}")
     return Path(value)
 
 
@@ -172,7 +173,7 @@ def dims(
 ) -> tuple[str, ...]:
     """Named dims in the order of `allowed`; "both", and perhaps "auto", is system and input."""
     words = ("auto", "both") if auto else ("both",)
-    needed = f"{name} must be {', '.join(map(repr, words))} or names among {listing(allowed)}"
+    needed = f"{arguments.name(name)} must be {', '.join(map(repr, words))} or names among {listing(allowed)}"
     names = (value,) if isinstance(value, str) else value
     if isinstance(value, str) and value in words:
         names = allowed[:2]
@@ -196,9 +197,11 @@ def known(name: str, value: Hashable, labels: Collection[Hashable], kind: str) -
 
 def label(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
-        raise TypeError(f"{name} must be text or a whole number, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be text or a whole number, got {given(value)}")
     if isinstance(value, str) and (not value.strip() or not value.isprintable()):
-        raise ValueError(f"{name} must be text that can be read, without control characters, got {value!r}")
+        raise ValueError(
+            f"{arguments.name(name)} must be text that can be read, without control characters, got {value!r}"
+        )
     return value
 
 
@@ -212,7 +215,7 @@ def _check_hashable(name: str, value: Any) -> None:
     try:
         hash(value)
     except TypeError as error:
-        raise TypeError(f"{name} must be one label, as text or a number, got {given(value)}") from error
+        raise TypeError(f"{arguments.name(name)} must be one label, as text or a number, got {given(value)}") from error
 
 
 def unique(name: str, labels: Iterable[Hashable]) -> None:
@@ -222,12 +225,12 @@ def unique(name: str, labels: Iterable[Hashable]) -> None:
         seen[label] = seen.get(label, 0) + 1
     twice = [label for label, count in seen.items() if count > 1]
     if twice:
-        raise ValueError(f"{name} repeats {listing(twice)}; each must be unique")
+        raise ValueError(f"{arguments.name(name)} repeats {listing(twice)}; each must be unique")
 
 
 def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, got {given(value)}")
+        raise TypeError(f"{arguments.name(name)} must be text, got {given(value)}")
     return value
 
 
@@ -239,7 +242,8 @@ def coefficient_function(value: Any, allowed: Collection[str]) -> str | Callable
         return value
     ending = _ending("coefficient", value, allowed)
     raise ValueError(
-        f"coefficient must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, got {given(value)}{ending}"
+        f"{arguments.name('coefficient')} must be one of {listing(allowed, 20)}, or a function f(x, z) -> float, "
+        f"got {given(value)}{ending}"
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.catalogue import RESERVED
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import chunking, directions
 from xsumstat.dataset.facts import CELLS
 
@@ -41,7 +41,9 @@ def as_gold(gold: xr.DataArray, score: xr.DataArray, level: str) -> xr.DataArray
     if "metric" in gold.dims:
         raise ValueError("gold has the dim 'metric'; rename it, as in gold.rename(metric='quality')")
     if "system" not in gold.dims:
-        raise ValueError(f"gold must have the dims 'system' and 'input', it has {validate.listing(gold.dims)}")
+        raise ValueError(
+            f"{arguments.name('gold')} must have the dims 'system' and 'input', it has {validate.listing(gold.dims)}"
+        )
     if "input" not in gold.dims:
         if level != "system":
             raise ValueError(f"gold has no dim 'input', so only level='system' can be had, not {level!r}")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray
 from xsumstat.dataset import align, directions, facts, masks
@@ -170,7 +170,11 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
         labels = whole.metric.values[whole.values]
         raise ValueError(
             f"no score at all for {validate.named('metric', labels.tolist())}: every value is NaN; "
-            "leave them out with ds.drop_sel(metric=[...])"
+            + (
+                "leave them out with ds.drop_sel(metric=[...])"
+                if arguments.in_python()
+                else f"name the others with {arguments.given('metric', several=True)}"
+            )
         )
     warn_where(empty, "no score for metric", "no_score")
     if not constant:
@@ -283,16 +287,20 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(
         outside,
-        "the resamples are biased: intervals that do not hold the estimate (method='jackknife' corrects for it), for",
+        f"the resamples are biased: intervals that do not hold the estimate{_corrected()}, for",
         "outside",
     )
+
+
+def _corrected() -> str:
+    return arguments.only_in_python(" (method='jackknife' corrects for it)")
 
 
 def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
     """Warn of percentile intervals with biased samples, if there are enough samples to tell."""
     if n_resamples >= _MANY:
         biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
-        consequence = "percentile intervals may miss the true value too often (method='jackknife' corrects for it)"
+        consequence = f"percentile intervals may miss the true value too often{_corrected()}"
         warn_where(biased, f"{BIASED}: {consequence}, for", "biased")
 
 
@@ -311,10 +319,14 @@ def warn_of_directions(discordant: Mapping[Hashable, float], declared: Sequence[
     if not discordant:
         return
     texts = [f"{label!r} (r = {r:.2f})" for label, r in discordant.items()]
+    way = (
+        f"declare it by ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *discordant]!r}))"
+        if arguments.in_python()
+        else arguments.adding("lower_is_better", [*declared, *discordant])
+    )
     validate.warn(
         f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
-        f"human scores {name!r}: if lower is better, declare it by "
-        f"ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *discordant]!r}))",
+        f"human scores {name!r}: if lower is better, {way}",
         "direction",
     )
 

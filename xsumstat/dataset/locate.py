@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.catalogue import RESERVED
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import chunking, directions
 from xsumstat.dataset.facts import CORE
 
@@ -65,6 +65,8 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
             f"keep it by selecting a list, as in sel({single[0]}=[...])"
             if single
             else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
+            if arguments.in_python()
+            else "rename its dims in Python, by xsumstat.set_dims"
         )
         raise ValueError(
             f"score must have {validate.named('dim', lacking)}, got {validate.listing(score.dims)}; {way_out}"

@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts
 from xsumstat.dataset.facts import Fact
@@ -142,7 +142,7 @@ def _given(positive: Any, known: FloatArray, whose: str, labels: Sequence[str]) 
     some = positive.tolist() if isinstance(positive, np.ndarray) else positive
     some = list(some) if isinstance(some, list | tuple) else [some]
     if not some:
-        raise ValueError("positive must name one value or more, got none")
+        raise ValueError(f"{arguments.name('positive')} must name one value or more, got none")
     found = []
     for each in some:
         if isinstance(each, str):
@@ -157,7 +157,10 @@ def _given(positive: Any, known: FloatArray, whose: str, labels: Sequence[str]) 
         if isinstance(each, bool | np.bool_):
             each = float(each)
         if not isinstance(each, int | float | np.number) or np.isnan(each):
-            raise TypeError(f"positive must be a value of the human scores, a label or a list of these, got {each!r}")
+            raise TypeError(
+                f"{arguments.name('positive')} must be a value of the human scores, a label or a list of these, "
+                f"got {each!r}"
+            )
         value = float(each)
         found.append(-value if value not in known and -value in known else value)
     unknown = [each for each in found if each not in known]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from xsumstat.core import extras, validate
+from xsumstat.core import arguments, extras, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.io import tables
@@ -44,7 +44,8 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
     found = [column for column in columns if spelt(column) in _NAMES[field]]
     if len(found) > 1:
         raise ValueError(
-            f"{len(found)} columns could name the {field}: {validate.listing(found)}; say which one: {field}=..."
+            f"{len(found)} columns could name the {field}: {validate.listing(found)}; say which one: "
+            f"{arguments.naming(field)}"
         )
     return found[0] if found else None
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import drawn, facts, golds, locate
 from xsumstat.io import (
     added,
@@ -332,7 +332,7 @@ def _value_columns(frame: pd.DataFrame, others: list[str], column: str | None, f
     if not numeric:
         named = validate.listing(frame.columns)
         raise ValueError(f"{file} has no column of numbers beside its labels; columns: {named}")
-    which = "leave the others out" if file == _FRAME else "gold=... says which holds the human scores"
+    which = "leave the others out" if file == _FRAME else f"{arguments.given('gold')} says which holds the human scores"
     raise ValueError(
         f"{file} has several columns of numbers: {validate.listing(numeric)}; {which}, and columns of raters are "
         "called annotator_1 and annotator_2, or ann_alice and ann_bob"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import IntArray
 from xsumstat.io import cells
 
@@ -102,8 +102,8 @@ def _bare(labels: list[Any], where: str) -> dict[Hashable, str]:
     if texts and len(texts) < len(labels):
         other = next(label for label in labels if not isinstance(label, str))
         raise ValueError(
-            f"{where} has labels that are text and others that are not, as {texts[0]!r} and {other!r}: "
-            "make them one type, as with .astype(str)"
+            f"{where} has labels that are text and others that are not, as {texts[0]!r} and {other!r}"
+            f"{arguments.only_in_python(': make them one type, as with .astype(str)')}"
         )
     bare: dict[Hashable, str] = {label: label.strip() for label in texts if label != label.strip()}
     if bare:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import wmt_data
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, facts, locate
 from xsumstat.io import mtme_names, mtme_texts, score_files
@@ -96,7 +96,7 @@ def read_mtme(
         return _read_pair(root, language_pair, granularity)
     pairs = validate.several("language_pair", language_pair, "a language pair, as 'en-de', or several")
     if not pairs:
-        raise ValueError("language_pair names no language pair")
+        raise ValueError(f"{arguments.name('language_pair')} names no language pair")
     validate.unique("language_pair", [validate.text("each item of language_pair", each) for each in pairs])
     return {pair: _read_pair(root, pair, granularity) for pair in pairs}
 

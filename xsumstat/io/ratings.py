@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import align, directions
 from xsumstat.io.labels import Place
 
@@ -40,9 +40,12 @@ def check(ratings: Any, rater: Any, labels: list[str]) -> list[str]:
         )
     names = validate.several("ratings", ratings, "a metric or column, or several")
     if not names or not all(isinstance(name, Hashable) for name in names):
-        raise ValueError(f"ratings must name at least one metric or column, got {ratings!r}")
+        raise ValueError(f"{arguments.name('ratings')} must name at least one metric or column, got {ratings!r}")
     if rater is not None and len(names) > 1:
-        raise ValueError(f"ratings must name one metric or column where rater={rater!r} says who rated, got {names!r}")
+        raise ValueError(
+            f"{arguments.name('ratings')} must name one metric or column where rater={rater!r} says who rated, "
+            f"got {names!r}"
+        )
     validate.unique("ratings", names)
     return names
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import (
     COLUMNS,
     JUDGES,
@@ -391,5 +391,6 @@ def refuse_ambiguous(found: Roles, field: str) -> None:
     if field in found.ambiguous:
         names = found.ambiguous[field]
         raise ValueError(
-            f"{len(names)} columns could name the {field}: {validate.listing(names)}; say which one: {field}=..."
+            f"{len(names)} columns could name the {field}: {validate.listing(names)}; say which one: "
+            f"{arguments.naming(field)}"
         )

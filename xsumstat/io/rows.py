@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import columns as usual
 from xsumstat.io import labels, roles, tabular, words
@@ -106,13 +106,15 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
         return
     if not isinstance(aggregate, str):
         raise TypeError(
-            "aggregate must be a rule of pandas', as 'mean' or 'median', or a function, "
+            f"{arguments.name('aggregate')} must be a rule of pandas', as 'mean' or 'median', or a function, "
             f"got {validate.given(aggregate)}"
         )
     try:
         pd.Series([0.0]).groupby([0]).agg(aggregate)
     except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"aggregate must be a rule of pandas', as 'mean' or 'median', got {aggregate!r}") from error
+        raise ValueError(
+            f"{arguments.name('aggregate')} must be a rule of pandas', as 'mean' or 'median', got {aggregate!r}"
+        ) from error
 
 
 def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
@@ -140,7 +142,9 @@ def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
         if column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             hint = validate.suggestion(column, columns)
-            raise ValueError(f"{argument}={column!r} is not a column{hint} columns: {validate.listing(columns, 20)}")
+            raise ValueError(
+                f"{arguments.column(argument, column)} is not a column{hint} columns: {validate.listing(columns, 20)}"
+            )
 
 
 def _metric_columns(
@@ -200,7 +204,7 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
     if constant:
         validate.warn(
             f"{validate.named('column', constant)} read as metrics, with one value for each system; "
-            "name the metrics with metric=[...] if this is wrong",
+            f"name the metrics with {arguments.given('metric', several=True)} if this is wrong",
             "perhaps_no_metric",
         )
 
@@ -228,8 +232,10 @@ def _way_to_numbers(texts: pd.Series[Any]) -> str:
     """What to do with a column of texts; a few words may be grades."""
     words = [each for each in texts.unique() if isinstance(each, str)]
     if not 2 <= len(words) <= _FEW_GRADES:
-        return "convert with pd.to_numeric"
-    return f"if these are grades, name them from the lowest to the highest, such as labels={words!r}"
+        return arguments.only_in_python("; convert with pd.to_numeric")
+    return (
+        f"; if these are grades, name them from the lowest to the highest, such as {arguments.given('labels', words)}"
+    )
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -241,8 +247,8 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     else:
         wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        way = _without_percent_signs(name) if _holds_percentages(column) else _way_to_numbers(column.iloc[wrong])
-        raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}; {way}")
+        way = f"; {_without_percent_signs(name)}" if _holds_percentages(column) else _way_to_numbers(column.iloc[wrong])
+        raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}{way}")
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(f"column {name!r} must hold finite numbers, the first other is {_at(column, infinite, place)}")
@@ -265,7 +271,8 @@ def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
 
 
 def _without_percent_signs(name: str) -> str:
-    return f"take the percent signs off, as by frame[{name!r}].str.rstrip(' %').astype(float)"
+    way = arguments.only_in_python(f", as by frame[{name!r}].str.rstrip(' %').astype(float)")
+    return f"take the percent signs off{way}"
 
 
 def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str:
@@ -323,7 +330,7 @@ def _held(column: pd.Series[Any]) -> str:
     if not grades:
         return ""
     shown = validate.listing(grades, 7)
-    return f"holds text ({shown}); if these are grades, pass labels=[...], the lowest first"
+    return f"holds text ({shown}); if these are grades, {arguments.adding('labels', several=True)}, the lowest first"
 
 
 def _filled(
@@ -352,8 +359,9 @@ def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> No
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
     raise ValueError(
         f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
-        f"{listed}; "
-        "pass aggregate='mean', or name the column that distinguishes them in dims"
+        f"{listed}; {arguments.adding('aggregate', 'mean')}, or "
+        f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} "
+        "with the column of a judge's runs"
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import directions
 from xsumstat.io import added, mtme, score_files, stores
 
@@ -104,17 +104,19 @@ def _has(root: Path, pair: str, granularity: str) -> bool:
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
     for each in paths:
-        path = validate.path("each item of metric_files", each)
+        path = validate.path(f"each item of {arguments.name('metric_files')}", each)
         if not path.exists():
             raise stores.no_such(path)
         if not path.is_dir():
             if path.suffix.lower() != score_files.SUFFIX:
-                raise ValueError(f"metric_files must be .score files or folders of such, got {path.name}")
+                raise ValueError(
+                    f"{arguments.name('metric_files')} must be .score files or folders of such, got {path.name}"
+                )
             yield path
             continue
         within = sorted(path.rglob(f"*{score_files.SUFFIX}"))
         if not within:
-            raise ValueError(f"metric_files: the folder {path} has no .score file")
+            raise ValueError(f"{arguments.name('metric_files')}: the folder {path} has no .score file")
         yield from within
 
 
@@ -182,7 +184,7 @@ def _directed(found: dict[str, dict[str, xr.Dataset]], lower: Sequence[str]) -> 
     """The same, with the metrics that are better when lower marked so."""
     known = [name for ds in found[_SEGMENTS].values() for name in _names(ds)]
     for name in lower:
-        validate.known("metric in lower_is_better", name, list(dict.fromkeys(known)), "metrics")
+        validate.known(f"metric in {arguments.name('lower_is_better')}", name, list(dict.fromkeys(known)), "metrics")
     return {
         granularity: {pair: _declared(ds, lower) for pair, ds in of_pairs.items()}
         for granularity, of_pairs in found.items()

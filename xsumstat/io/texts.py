@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 
 # What readers of evaluation tools code a verdict by.
 PASSES = ("fail", "pass")
@@ -30,14 +30,16 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
     if labels is None:
         return tuple(known)
     if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise TypeError(f"labels must be a list of texts, the lowest first, as ['fail', 'pass'], got {labels!r}")
+        raise TypeError(
+            f"{arguments.name('labels')} must be a list of texts, the lowest first, as ['fail', 'pass'], got {labels!r}"
+        )
     found = tuple(str(each).strip() if isinstance(each, str | bool | np.bool_) else each for each in labels)
     wrong = next((each for each in found if not isinstance(each, str) or not each), None)
     if wrong is not None:
-        raise TypeError(f"labels must be texts, got {wrong!r}")
+        raise TypeError(f"{arguments.name('labels')} must be texts, got {wrong!r}")
     validate.unique("labels", found)
     if len(found) < 2:
-        raise ValueError(f"labels must be two texts or more, the lowest first, got {list(found)}")
+        raise ValueError(f"{arguments.name('labels')} must be two texts or more, the lowest first, got {list(found)}")
     if known and tuple(known) != found:
         raise ValueError(f"labels={list(found)} are not those that the scores have: {list(known)}")
     return found

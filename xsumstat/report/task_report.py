@@ -16,7 +16,7 @@ import xarray as xr
 
 from xsumstat.analyses import tasks as ranking_of_tasks
 from xsumstat.analyses import wmt_data, wmt_tasks
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import wording
 from xsumstat.io import dumps, result_frames, result_tables, task_folders
 from xsumstat.narrative import conclusions, methods
@@ -254,7 +254,7 @@ def _rules(root: Path, rules: Any) -> str:
     if rules is None and root.name not in wmt_tasks.YEARS:
         raise ValueError(
             f"the folder {root.name!r} is not named after one of {validate.listing(wmt_tasks.YEARS)}: name the year "
-            "whose tasks apply, e.g. rules='wmt24'"
+            f"whose tasks apply, e.g. {arguments.given('rules', 'wmt24')}"
         )
     return validate.choice("rules", root.name if rules is None else rules, wmt_tasks.YEARS)
 
@@ -268,7 +268,9 @@ def _pairs(root: Path, asked: Any) -> list[str]:
         return [pair for pair in wmt_data.RANKED.get(root.name, ()) if pair in there] or there
     pairs = validate.several("language_pair", asked, "a language pair, as 'en-de', or several")
     if not pairs:
-        raise ValueError(f"language_pair names no language pair; {root.name} has {validate.listing(there)}")
+        raise ValueError(
+            f"{arguments.name('language_pair')} names no language pair; {root.name} has {validate.listing(there)}"
+        )
     for pair in pairs:
         validate.known("language_pair", pair, there, f"{root.name} has")
     return list(dict.fromkeys(pairs))
@@ -300,7 +302,8 @@ def _labels(read: task_folders.TaskScores, tasks: Mapping[str, Mapping[str, Any]
                 others = sorted({str(each) for each in here["reference"].values} - {"", "src"})
                 raise ValueError(
                     f"{name} compares with {reference!r}, and {pair} ranks metrics of {validate.listing(others)} or "
-                    f"without a reference; reference={{{pair!r}: {reference!r}}} ranks those of {reference!r}"
+                    f"without a reference; {arguments.given('reference', {pair: reference})} ranks those of "
+                    f"{reference!r}"
                 )
             found[labels[0]] = None
     return tuple(found)

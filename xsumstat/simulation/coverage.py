@@ -127,7 +127,7 @@ def coverage(
             f"truth='halves' splits systems and inputs, and needs 4 of each, got {source.scores.shape[1:]}"
         )
     if source.like is not None:
-        simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
+        simulation.check_model(source.like, source.scores, source.gold, source.labels)
     truths = {design: source.population(questions, design) for design in source.designs} if source.model else {}
     trial = _Trial(source, questions, list(checked.values()), truths, n_resamples, confidence_level)
     runs = trials.Trials(source.designs, n_trials, seed, trial.answer)

@@ -20,7 +20,7 @@ from xsumstat.dataset import calibrated
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
 from xsumstat.simulation import simulate as simulation
-from xsumstat.simulation.likeness import Likeness
+from xsumstat.simulation.empirical_model import EmpiricalModel
 from xsumstat.simulation.model import Model
 
 Scores = tuple[FloatArray, FloatArray]  # (metrics, systems, inputs) and gold
@@ -92,10 +92,10 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     return sizes
 
 
-def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Model | Likeness, list[int]]:
-    """The model of simulated scores, or a likeness, and the metrics' places in it."""
+def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Model | EmpiricalModel, list[int]]:
+    """The model of simulated scores, or an empirical model, and the metrics' places in it."""
     if "model" not in ds.attrs:
-        return simulation.likeness_of(ds, found), list(range(len(labels)))
+        return simulation.empirical_model_of(ds, found), list(range(len(labels)))
     names, model = simulation.model_of(ds)
     if found.gold_name != simulation.GOLD:
         raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
@@ -116,7 +116,7 @@ class Source:
     gold_name: str
     designs: list[Design]
     scalars: tuple[str, ...]  # what of the designs is no dim of the result
-    model: Model | Likeness | None
+    model: Model | EmpiricalModel | None
     chosen: list[int]  # the metrics' places in the model
 
     @classmethod
@@ -144,7 +144,7 @@ class Source:
         if found.used is not None:
             raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
         labels = list(found.score.indexes["metric"])
-        model: Model | Likeness | None = None
+        model: Model | EmpiricalModel | None = None
         chosen: list[int] = []
         if redrawn:
             unknown = [each.name for each in questions.records if each.name not in table.OF_POPULATIONS]
@@ -178,9 +178,9 @@ class Source:
         return [(a, b) for a in self.rows for b in self.columns if a != b]
 
     @property
-    def like(self) -> Likeness | None:
-        """The likeness to draw from, if any."""
-        return self.model if isinstance(self.model, Likeness) else None
+    def like(self) -> EmpiricalModel | None:
+        """The empirical model to draw from, if any."""
+        return self.model if isinstance(self.model, EmpiricalModel) else None
 
     @property
     def pairs(self) -> xr.DataArray:

@@ -21,7 +21,7 @@ from xsumstat.simulation import plan_bands, plan_budget, plan_systems, trials
 from xsumstat.simulation import power as tests_of
 from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.designs import Design, Questions, Source
-from xsumstat.simulation.likeness import means_of
+from xsumstat.simulation.empirical_model import means_of
 from xsumstat.simulation.plan_bands import Planned
 from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
 from xsumstat.simulation.plan_designs import Asked, Sizes
@@ -551,7 +551,7 @@ def _simulated(
     """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design."""
     own: Design = (source.scores.shape[1], source.scores.shape[2])
     if source.like is not None:
-        simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
+        simulation.check_model(source.like, source.scores, source.gold, source.labels)
     every = designs if source.like is None or own in designs else [*designs, own]
 
     def answer(design: Design, generator: np.random.Generator) -> FloatArray:

@@ -126,7 +126,7 @@ def power(
     redraw = validate.flag("redraw", redraw) or two
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
     if source.like is not None:
-        simulation.check_likeness(source.like, source.scores, source.gold, source.labels)
+        simulation.check_model(source.like, source.scores, source.gold, source.labels)
     trial = _Trial(source, questions, list(checked.values()), [] if two else noises, null, alpha, n_resamples)
     runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
     shape = (1, *questions.shape, len(checked), len(source.targets), len(noises))

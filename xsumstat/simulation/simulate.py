@@ -17,7 +17,7 @@ from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, facts, results
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws, threads
-from xsumstat.simulation.likeness import Likeness
+from xsumstat.simulation.empirical_model import EmpiricalModel
 from xsumstat.simulation.model import COMPONENTS, Effects, Model
 
 GOLD = "human"
@@ -154,7 +154,7 @@ def _simulate_like(
     found = prepared(like, gold, metric)
     shape = [validate.integer(name, own if value is None else value, least) for name, value, own, least in
              (("n_systems", n_systems, found.shape[0], 2), ("n_inputs", n_inputs, found.shape[1], 1))]  # fmt: skip
-    model = likeness_of(like, found)
+    model = empirical_model_of(like, found)
     scores, human = model.draw((shape[0], shape[1]), draws.generator(seed, 0))
     names = [found.gold_name, *found.score.indexes["metric"]]
     if found.gold_name in map(str, names[1:]):
@@ -165,7 +165,7 @@ def _simulate_like(
     ds.attrs["xsumstat_version"] = extras.package_version()
     with threads.one_bar(1 + (len(validate.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
-            check_likeness(model, found.score.values, found.gold.values, names[1:])
+            check_model(model, found.score.values, found.gold.values, names[1:])
         return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
 
 
@@ -202,15 +202,15 @@ def check_size(*values: FloatArray) -> None:
         raise ValueError(f"scores reach {largest:.3g}, whose squares are too large; divide them first")
 
 
-def likeness_of(ds: xr.Dataset, found: schema.Scores) -> Likeness:
-    """The likeness of a Dataset's scores."""
+def empirical_model_of(ds: xr.Dataset, found: schema.Scores) -> EmpiricalModel:
+    """The empirical model of a Dataset's scores."""
     check_size(found.score.values, found.gold.values)
     if "like" in ds.attrs:
         raise ValueError("these scores were drawn like others; give those, from whose own effects more are drawn")
-    return Likeness.of(found.score.values, found.gold.values)
+    return EmpiricalModel.of(found.score.values, found.gold.values)
 
 
-def check_likeness(model: Likeness, scores: FloatArray, gold: FloatArray, labels: list[Any]) -> None:
+def check_model(model: EmpiricalModel, scores: FloatArray, gold: FloatArray, labels: list[Any]) -> None:
     """Warn of metrics whose new scores differ from the given ones."""
     outside, spread = model.compared(scores, gold)
     for level, at in outside.items():
@@ -281,7 +281,7 @@ def _effects(name: str, values: Any, least: float, most: float) -> Effects:
 
 
 def _truth(
-    names: list[Any], model: Model | Likeness, n_inputs: int, part: Callable[[], AbstractContextManager[None]]
+    names: list[Any], model: Model | EmpiricalModel, n_inputs: int, part: Callable[[], AbstractContextManager[None]]
 ) -> dict[str, xr.DataArray]:
     """True correlations and their errors; `part` is entered around each level, for a bar."""
     coords = {

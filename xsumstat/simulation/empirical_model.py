@@ -38,7 +38,7 @@ _DRAWN_AT_ONCE = 2**19
 
 
 @dataclass(frozen=True)
-class Likeness:
+class EmpiricalModel:
     """What scores like given ones are drawn from; the last score is the gold.
 
     `effects` of systems and of inputs are (labels, scores); `rest` are roots of the covariances of their normal parts.
@@ -55,7 +55,7 @@ class Likeness:
     grades: list[FloatArray | None]
 
     @classmethod
-    def of(cls, scores: FloatArray, gold: FloatArray) -> Likeness:
+    def of(cls, scores: FloatArray, gold: FloatArray) -> EmpiricalModel:
         """From scores (metrics, systems, inputs) and gold (systems, inputs)."""
         values = np.concatenate([scores, gold[None]])
         raw, _ = components.estimates(values, tuple(components.EFFECTS.values()), errors=False)

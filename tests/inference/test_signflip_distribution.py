@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xsumstat.inference import sign_sums
+from xsumstat.inference import signflip_distribution
 
 
 def listed(coefficients):
@@ -40,7 +40,7 @@ def signed(steps, rng, share):
 
 @given(st.lists(st.sampled_from([0.0, 1.0, -1.0, 2.0, 0.3, -0.7, 1.1]), max_size=9))
 def test_few_signs_are_listed(coefficients):
-    got = sign_sums.tail(np.array(coefficients, dtype=float))
+    got = signflip_distribution.tail(np.array(coefficients, dtype=float))
     assert got.exact
     assert (got.at_least, got.at_most) == pytest.approx(listed(coefficients), abs=1e-14)
 
@@ -51,7 +51,7 @@ def test_a_lattice_is_exact_far_into_the_tails(n, largest, share):
     rng = np.random.default_rng(n)
     steps = signed(rng.integers(1, largest + 1, n), rng, share)
     ways, observed = convolved(tuple(np.abs(steps).tolist())), int(steps.sum())
-    got = sign_sums.tail(steps * 0.3, 0.3)
+    got = signflip_distribution.tail(steps * 0.3, 0.3)
     want = [
         sum(count for total, count in ways.items() if total >= observed) / 2**n,
         sum(count for total, count in ways.items() if total <= observed) / 2**n,
@@ -67,7 +67,7 @@ def test_a_lattice_of_thousands_of_signs():
     for n, minus in ((2000, 900), (2000, 700), (30_000, 14_500)):
         steps = np.ones(n)
         steps[:minus] = -1.0
-        got = sign_sums.tail(steps, 1.0)
+        got = signflip_distribution.tail(steps, 1.0)
         assert got.at_least == pytest.approx(binom.sf(n - minus - 1, n, 0.5), rel=1e-8)
         assert got.at_most == pytest.approx(binom.cdf(n - minus, n, 0.5), rel=1e-8)
 
@@ -79,9 +79,9 @@ def test_rounded_coefficients_beside_a_lattice(n):
     steps, seen = rng.integers(1, 2000, n), []
     for share in np.linspace(0, 0.5, 8):
         here = signed(steps, rng, share)
-        exact = sign_sums.tail(here.astype(float), 1.0)
+        exact = signflip_distribution.tail(here.astype(float), 1.0)
         if 1e-12 < exact.at_least < 1:
-            got = sign_sums.tail(here * 0.37)
+            got = signflip_distribution.tail(here * 0.37)
             assert not got.exact
             assert 1 - 1e-9 <= got.at_least / exact.at_least <= 1 + (0.005 if exact.at_least > 0.01 else 0.01)
             assert 1 - 1e-9 <= got.at_most / exact.at_most <= 1.005
@@ -120,7 +120,7 @@ def test_rounded_coefficients_beside_all_sums(kind):
         rng = np.random.default_rng(1)
         here = signed(values := kind(41, rng), rng, share)
         first, second = halves(tuple(values))
-        got = sign_sums.tail(here)
+        got = signflip_distribution.tail(here)
         assert not got.exact
         for ours, sign in ((got.at_least, 1), (got.at_most, -1)):
             least = sign * float(here.sum()) - 1e-9
@@ -131,17 +131,17 @@ def test_rounded_coefficients_beside_all_sums(kind):
 @pytest.mark.parametrize("step", [0.0, 1.0])
 def test_the_farthest_sum_of_all(step):
     values = np.arange(1.0, 61.0)
-    got = sign_sums.tail(values, step)
+    got = signflip_distribution.tail(values, step)
     assert got.at_least == pytest.approx(2.0**-60, rel=1e-9) and got.at_most == 1
-    assert sign_sums.tail(-values, step).at_most == pytest.approx(2.0**-60, rel=1e-9)
+    assert signflip_distribution.tail(-values, step).at_most == pytest.approx(2.0**-60, rel=1e-9)
 
 
 def test_what_is_no_multiple_is_not_taken_for_one():
     values = np.random.default_rng(3).uniform(1, 2, 50)
-    assert not sign_sums.tail(values, 0.5).exact
-    assert sign_sums.tail(np.zeros(3)).at_least == 1
+    assert not signflip_distribution.tail(values, 0.5).exact
+    assert signflip_distribution.tail(np.zeros(3)).at_least == 1
 
 
 def test_two_sided_p_values_of_an_observed_zero():
-    tail = sign_sums.tail(np.array([1.0, -1.0]))
+    tail = signflip_distribution.tail(np.array([1.0, -1.0]))
     assert tail.pvalue(0.0, "two-sided") == 1 and tail.pvalue(0.0, "greater") == tail.pvalue(0.0, "less") == 0.75

@@ -8,7 +8,7 @@ import scipy.stats
 from helpers import pairwise
 
 from xsumstat.analyses.measure import checked_measure
-from xsumstat.coefficients import arrays, long_groups
+from xsumstat.coefficients import arrays, bitset_kendall
 
 NAMES = ("kendall", "kendall_a", "pairwise_accuracy")
 RNG = np.random.default_rng(20)
@@ -74,11 +74,11 @@ def test_many_members_are_sorted_once_a_metric(monkeypatch, name, kind, top):
     pairs = list(itertools.combinations_with_replacement(range(len(x)), 2))
     measure = checked_measure("input", name, "pairwise", "drop")
     best = dict(enumerate(RNG.random(x.shape) < 0.4)) if top else {}
-    want = long_groups.groups(x, pairs, measure, best)
+    want = bitset_kendall.groups(x, pairs, measure, best)
     for limit in ("_MOST_MEMBERS", "_MOST_BYTES"):
         with monkeypatch.context() as few:
-            few.setattr(long_groups, limit, 60)
-            found = long_groups.groups(x, pairs, measure, best)
+            few.setattr(bitset_kendall, limit, 60)
+            found = bitset_kendall.groups(x, pairs, measure, best)
         assert [each.tobytes() for each in found] == [each.tobytes() for each in want]
 
 
@@ -90,7 +90,7 @@ def test_other_scores_are_left_to_estimators(name, shape):
     measure = checked_measure("input", name, "pairwise", "drop")
     best = {at: np.full(shape, True) for at in range(3)}
     best[0][2:], best[1][2:] = False, False
-    r, n = long_groups.groups(x, [(0, 1), (1, 2)], measure, best)
+    r, n = bitset_kendall.groups(x, [(0, 1), (1, 2)], measure, best)
     assert (n[0] == 2).all() and (n[1] == shape[0]).all()
     assert r[1].tobytes() == measure.estimator(x[1], x[2]).groups()[0].tobytes()
     assert set(r[0]) <= {-1.0, 0.0, 1.0}
@@ -99,4 +99,4 @@ def test_other_scores_are_left_to_estimators(name, shape):
 def test_infinite_scores_are_refused():
     x = np.full((2, 70, 3), np.inf)
     with pytest.raises(ValueError, match="infinite"):
-        long_groups.groups(x, [(0, 1)], checked_measure("input", "kendall", "pairwise", "drop"))
+        bitset_kendall.groups(x, [(0, 1)], checked_measure("input", "kendall", "pairwise", "drop"))

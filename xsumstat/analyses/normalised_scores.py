@@ -26,7 +26,7 @@ def extremes(x: FloatArray) -> FloatArray:
     return np.array(list(both))
 
 
-def heights(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
+def normalised(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
     """Scores (..., systems, inputs) from 0, the lowest, to 1, the highest, of all inputs (`ends`) or of each."""
     with np.errstate(all="ignore"):
         huge = np.abs(ends).max(axis=0) > np.finfo(float).max / 2
@@ -41,11 +41,11 @@ def heights(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
     return found
 
 
-def mean_height(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
+def mean_normalised(x: FloatArray, ends: FloatArray, within: str) -> FloatArray:
     """The mean over the metrics, (systems, inputs), NaN where one has no score; added up in the metrics' order."""
     total = np.zeros(x.shape[1:])
     for at in range(len(x)):
-        total += heights(x[at], ends[:, at], within)
+        total += normalised(x[at], ends[:, at], within)
     return np.asarray(total / len(x))
 
 

@@ -10,8 +10,8 @@ import xsumstat
 from xsumstat.coefficients import table
 from xsumstat.inference import components
 from xsumstat.resampling import threads
-from xsumstat.simulation import likeness
-from xsumstat.simulation.likeness import Likeness
+from xsumstat.simulation import empirical_model
+from xsumstat.simulation.empirical_model import EmpiricalModel
 
 EFFECTS = tuple(components.EFFECTS.values())
 
@@ -33,7 +33,7 @@ def with_gaps(gold, share, seed=0):
 def test_what_is_drawn_has_the_estimated_covariances(share, n_metrics):
     scores, gold = crossed(1, n_metrics=n_metrics)
     gold = with_gaps(gold, share)
-    model = Likeness.of(scores, gold)
+    model = EmpiricalModel.of(scores, gold)
     raw, _ = components.estimates(np.concatenate([scores, gold[None]]), EFFECTS)
     target = components.repaired(raw)
     sd = np.sqrt(np.diagonal(target, axis1=1, axis2=2))
@@ -43,7 +43,7 @@ def test_what_is_drawn_has_the_estimated_covariances(share, n_metrics):
 
 def test_new_scores_have_these_components():
     scores, gold = crossed(2)
-    model = Likeness.of(scores, gold)
+    model = EmpiricalModel.of(scores, gold)
     drawn, human = model.draw((3000, 300), np.random.default_rng(3))
     found, _ = components.estimates(np.concatenate([drawn, human[None]]), EFFECTS, errors=False)
     want = model.covariances()
@@ -56,7 +56,7 @@ def test_new_scores_have_these_components():
 @pytest.mark.parametrize("level", ["system", "input", "global"])
 def test_pearson_in_the_population_is_that_of_large_draws(level):
     scores, gold = crossed(4)
-    model = Likeness.of(scores, gold)
+    model = EmpiricalModel.of(scores, gold)
     assert model.whole
     (closed,), (error,) = model.population(level, [table.COEFFICIENTS["pearson"]], 30)
     assert error == 0
@@ -78,7 +78,7 @@ def test_pearson_in_the_population_is_that_of_large_draws(level):
 def test_ranks_in_the_population_are_those_of_large_draws():
     scipy = pytest.importorskip("scipy.stats")
     scores, gold = crossed(6)
-    model = Likeness.of(scores, np.rint(gold))
+    model = EmpiricalModel.of(scores, np.rint(gold))
     (found,), (error,) = model.population("input", [table.COEFFICIENTS["spearman"]], 30)
     x, z = model.draw((5000, 20), np.random.default_rng(7))
     again = np.mean([scipy.spearmanr(x[0][:, j], z[:, j]).statistic for j in range(20)])
@@ -89,7 +89,7 @@ def test_systems_keep_spreads_of_their_own():
     rng = np.random.default_rng(8)
     spread = np.where(np.arange(20) < 10, 0.2, 2.0)[:, None]
     gold = rng.normal(size=(20, 1)) + spread * rng.normal(size=(20, 50))
-    model = Likeness.of((gold + 0.1 * rng.normal(size=gold.shape))[None], gold)
+    model = EmpiricalModel.of((gold + 0.1 * rng.normal(size=gold.shape))[None], gold)
     _, human = model.draw((400, 60), rng)
     sd = human.std(axis=1)
     assert 0.35 < np.mean(sd < 0.6) < 0.65 and 0.35 < np.mean(sd > 1.4) < 0.65
@@ -99,7 +99,7 @@ def test_grades_and_gaps_are_those_of_the_data():
     scores, gold = crossed(9)
     gold = with_gaps(np.clip(np.rint(gold - 3), -2, 2), 0.3)
     gold[3, 5:] = np.nan
-    model = Likeness.of(scores, gold)
+    model = EmpiricalModel.of(scores, gold)
     assert not model.whole
     drawn, human = model.draw((200, 40), np.random.default_rng(1))
     assert set(human[np.isfinite(human)]) <= {-2, -1, 0, 1, 2}
@@ -116,7 +116,7 @@ def test_cells_of_systems_vary_as_their_unbiased_variances():
     rng = np.random.default_rng(3)
     residuals = rng.normal(size=(2, 40, 1)) * np.array([1.0, 2.0])[:, None, None]
     residuals[0, 10:] = np.nan
-    pools, counts = likeness._pools(residuals, np.eye(1))
+    pools, counts = empirical_model._pools(residuals, np.eye(1))
     assert counts.tolist() == [10, 40]
     drawn = [(each[:n] ** 2).mean() for each, n in zip(pools, counts, strict=True)]
     want = [np.var(residuals[0, :10], ddof=1), np.var(residuals[1], ddof=1)]
@@ -128,7 +128,7 @@ def test_cells_of_systems_vary_as_their_unbiased_variances():
     [(3, 5, True), (3, 4, False), (100, 5, True), (101, 5, False)],
 )
 def test_a_score_has_grades_where_they_are_few_and_each_stands_often(values, each, graded):
-    found = likeness._grades(np.tile(np.arange(float(values)), each).reshape(1, -1))
+    found = empirical_model._grades(np.tile(np.arange(float(values)), each).reshape(1, -1))
     assert (found is not None) == graded
     if graded:
         np.testing.assert_array_equal(found, np.arange(values))
@@ -139,7 +139,7 @@ def test_effects_that_cannot_be_told_apart_are_refused():
     for at in range(6):
         gold[at % 3, at] = at**2
     with pytest.raises(ValueError, match="too few outputs to separate the effects"):
-        Likeness.of(np.random.default_rng(0).normal(size=(1, 3, 6)), gold)
+        EmpiricalModel.of(np.random.default_rng(0).normal(size=(1, 3, 6)), gold)
 
 
 # --- simulate(like=) ---
@@ -267,9 +267,9 @@ def test_power_grows_with_inputs(demo):
 @pytest.mark.parametrize("crossed_cells", [True, False])
 def test_scores_do_not_depend_on_how_many_systems_are_drawn_at_a_time(monkeypatch, share, crossed_cells):
     scores, gold = crossed(3)
-    model = Likeness.of(scores, with_gaps(np.rint(gold), share))
+    model = EmpiricalModel.of(scores, with_gaps(np.rint(gold), share))
     together = model.draw((40, 25), np.random.default_rng(1), crossed=crossed_cells)
-    monkeypatch.setattr(likeness, "_DRAWN_AT_ONCE", 200)  # two systems
+    monkeypatch.setattr(empirical_model, "_DRAWN_AT_ONCE", 200)  # two systems
     by_two = model.draw((40, 25), np.random.default_rng(1), crossed=crossed_cells)
     for one, two in zip(together, by_two, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -278,10 +278,10 @@ def test_scores_do_not_depend_on_how_many_systems_are_drawn_at_a_time(monkeypatc
 @pytest.mark.parametrize("share", [0.0, 0.3])
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
 def test_truth_at_system_level_is_that_of_plain_means(monkeypatch, share, missing):
-    monkeypatch.setattr(likeness, "_REPEATS", 2)
-    monkeypatch.setattr(likeness, "_SYSTEMS", (60, 60))
+    monkeypatch.setattr(empirical_model, "_REPEATS", 2)
+    monkeypatch.setattr(empirical_model, "_SYSTEMS", (60, 60))
     scores, gold = crossed(4)
-    model = Likeness.of(scores, with_gaps(np.rint(gold), share))
+    model = EmpiricalModel.of(scores, with_gaps(np.rint(gold), share))
     (found,), (error,) = model.population("system", [table.COEFFICIENTS["pearson"]], 15, missing)
     want = []
     for source in np.random.SeedSequence(0).spawn(2):
@@ -317,4 +317,4 @@ def test_a_value_becomes_the_grade_next_to_it_and_the_lower_of_two(n_grades):
     middle = (grades[1:] + grades[:-1]) / 2
     values = np.concatenate([grades, middle, middle + 0.1, [-5.0, 1e6]])
     nearest = [min(grades, key=lambda grade, value=value: (abs(grade - value), grade)) for value in values]
-    assert likeness._nearest(grades, values).tolist() == nearest
+    assert empirical_model._nearest(grades, values).tolist() == nearest
