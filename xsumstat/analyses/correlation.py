@@ -27,7 +27,7 @@ from xsumstat.coefficients import arrays, bitset_kendall
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
-from xsumstat.dataset import align, checks, chunking, facts, labelled, pair_results, results, scale_checks
+from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -71,12 +71,13 @@ def corr(
     -----
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j
     x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and "within_system"
-    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. Formulas, chance
-    values and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari
-    et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag
-    (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa).
-    Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff"
-    (pdp). Kendall (1942). Kim (2015).
+    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. At system and input
+    level inputs of `sample_inputs` are weighted by 1 over their probability, where it differs. Formulas, chance values
+    and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari et al.
+    (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag (2023),
+    "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror
+    & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall
+    (1942). Kim (2015).
 
     {demo}
     >>> ds.meta.corr("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
@@ -89,6 +90,7 @@ def corr(
     validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
+    ready["weigh"] = measure.can_weigh and given is None
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
@@ -99,7 +101,7 @@ def corr(
             scores.later.make(chance.warn_few, variables["pairs_used"], record)
         why = why_undefined(record, measure.given)
         scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why)
-    attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
+    attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on), **drawn.attrs_of(ds, scores.weights)}
     return results.result(variables, scores, analysis="corr", **attrs)
 
 
@@ -231,7 +233,8 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         left_out = int(_n_undefined(r, n))
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:
-            return _value(estimator, r, here), left_out, *at
+            value = _value(estimator, r, here) if here.weights is None else here.average(r, n)
+            return value, left_out, *at
         pvalues = _pvalues(x, z, r, n, measure)
         return (r, np.array(pvalues), left_out, *at) if groups else (r[0], pvalues[0], left_out, *at)
 
@@ -305,4 +308,4 @@ def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure
     if measure.given:
         assert record.partial is not None
         return [record.partial.pvalue(*each, len(measure.given)) for each in zip(r, n, strict=True)]
-    return [record.pvalue(*pair) for pair in arrays.vectors(x, z, measure.level, measure.missing)]
+    return [record.pvalue(*pair) for pair in arrays.vectors(*measure.seen(x, z), measure.level, measure.missing)]
