@@ -37,6 +37,7 @@ from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import (
     calibrated,
     checks,
+    drawn,
     facts,
     few_systems,
     labelled,
@@ -119,9 +120,9 @@ def ci(
     `resample` sets the scope. The jackknife's limits are ``tanh(arctanh c ± t·√V/(1 − r²))``, where r is the estimate,
     c the bias-corrected estimate, V its jackknife variance and t Student's quantile. It needs 4 systems, or
     ``resample="input"``. It can undercover at input level with up to 16 systems and heavy tails or outliers: try
-    ``interval="studentized"``. Formulas: documentation, "How intervals and tests are computed"; coverage:
-    "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett & Wright (2000). Owen (2007).
-    Zou (2007).
+    ``interval="studentized"``. The jackknife weights inputs as `corr` does. Formulas: documentation, "How intervals and
+    tests are computed"; coverage: "Calibration". Sources: Deutsch, Dror & Roth (2021), §3. Efron & Stein (1981). Bonett
+    & Wright (2000). Owen (2007). Zou (2007).
 
     {demo}
     >>> interval = ds.meta.ci("human", metric="judge", level="input", coefficient="kendall")
@@ -148,6 +149,8 @@ def ci(
     ready["compared_within"] = measure.compared_within
     resample = dims if interval in OF_BOTH else resample
     ready["these_systems"] = method != "fisher" and these_systems(resample, dims)
+    plain = given is None and not clusters and not set(dims) - set(facts.CELLS)
+    ready["weigh"] = measure.can_weigh and plain and method == "jackknife"
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
         calibrated.refuse(scores.score, "Fisher's interval")
@@ -157,15 +160,20 @@ def ci(
         own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
         return results.result(found, scores, analysis="ci", **own)
     ready["constant"] = measure.coefficient.of_constants
-    if other is None:
-        scores = schema.prepare(ds, gold, metric, **ready)
-        targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
-    else:
-        scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+
+    def prepared(**how: Any) -> tuple[schema.Scores, tuple[Target, ...]]:
+        if other is not None:
+            return metric_pairs.prepare(ds, gold, metric, other, **how)
+        scores = schema.prepare(ds, gold, metric, **how)
+        return scores, tuple((at,) for at in scores.rows)
+
+    scores, targets = prepared(**ready)
     if random_dims(resample, dims, scores.shape) != dims:
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
+        if method != "jackknife" and scores.weights is not None:
+            scores, targets = prepared(**(ready | {"weigh": False}))
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
@@ -203,7 +211,7 @@ def ci(
             found = found.assign(by_chance)
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
-    attrs |= threshold_attrs(measure.coefficient, calibrate_on)
+    attrs |= threshold_attrs(measure.coefficient, calibrate_on) | drawn.attrs_of(ds, scores.weights)
     found = few_systems.without_limits(found, scores, measure)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     if resting is not None:

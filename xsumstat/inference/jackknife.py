@@ -12,6 +12,7 @@ from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.score_limits import wilson_about
 
@@ -123,13 +124,17 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
 
     ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²``, ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Rank coefficients take Pearson's ratio to V_s,
     times ``((N−2)/(N−1))²``, as a jackknife doubles its second-order part. Over inputs alone V_i becomes ``max(V_i − B,
-    V_i/2)``: near r = 1 the second-order part B dominates. k covariates multiply V_s by ``(N−1−k)/(N−1)``.
+    V_i/2)``: near r = 1 the second-order part B dominates. k covariates multiply V_s by ``(N−1−k)/(N−1)``. Weighted
+    inputs have V_i by strata.
     """
     systems, inputs = parts.shape
     own, ratio = of_systems(parts)
     if dims == ("system",):
         return own
-    of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
+    if parts.weights is None:
+        of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
+    else:
+        of_inputs = _of_weighted(parts, parts.weights)[0]
     of_cells = inputs / (inputs - 1) * systems / (systems - 1) * float(np.sum(parts.influence**2))
     if not ratio:  # nothing varies, and perhaps no Pearson's r is there
         return 0.0 if dims == ("input",) else own
@@ -154,13 +159,16 @@ def of_systems(parts: OfMeans) -> tuple[float, float]:
 def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     """V over members from the averages without each; over groups from the spread of their r.
 
-    ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``.
+    ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``. Weighted
+    inputs have V_i by strata.
     """
     groups = "input" if parts.members == "system" else "system"
     here = ~np.isnan(parts.r)
     r = parts.r[here]
     m = len(r)
-    if parts.clusters is None:
+    if parts.weights is not None:
+        of_groups = _of_weighted(parts, parts.weights)[0] if m > 1 else math.nan
+    elif parts.clusters is None:
         of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
     else:
         sums = _summed(r - r.mean(), parts.clusters[here])
@@ -171,6 +179,15 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     if dims == (parts.members,):
         return of_members
     return of_members + max(0.0, of_groups - noise_of_cells(parts))
+
+
+def _of_weighted(parts: OfMeans | OfGroups, weights: InputWeights) -> tuple[float, float]:
+    """V_i of inputs with weights, and its degrees of freedom."""
+    if isinstance(parts, OfMeans):
+        return weights.variance(parts.influence.sum(axis=0))
+    here = ~np.isnan(parts.r)
+    r = parts.r[here]
+    return weights.among(here).variance((r - r.mean()) / len(r)) if len(r) else (math.nan, math.nan)
 
 
 def noise_of_cells(parts: OfGroups) -> float:
@@ -279,6 +296,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
     df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
+    if isinstance(parts, OfMeans | OfGroups) and parts.weights is not None and dims == ("input",):
+        df = _of_weighted(parts, parts.weights)[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
     few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
