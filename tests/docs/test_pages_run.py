@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import task_folders
 
@@ -100,6 +101,9 @@ def folder(tmp_path, monkeypatch):
     unusual = {"ann_1": "kim", "ann_2": "lee", "judge": "gpt", "TER": "llama", "doc": "prompt"}
     own.drop(columns=["human", "ann_3"]).rename(columns=unusual).to_csv("grades.csv", index=False)
     run(CODE[JUDGES][0], {})  # graded.csv
+    graded = pd.read_csv("graded.csv")
+    again = np.clip(graded["judge"] + rng.integers(-1, 2, len(graded)), 1, 10)
+    pd.concat([graded.assign(run=1), graded.assign(run=2, judge=again)]).to_csv("runs.csv", index=False)
     _, told = task_folders.make(tmp_path)
     task_folders.own(tmp_path / "mine", told)
     (tmp_path / "NEW-refA.seg.score").write_text((tmp_path / "mine/en-es/NEW-refA.seg.score").read_text())

@@ -267,6 +267,8 @@ def test_tables_have_titles(page):
         <= titles
     )
     means = next(table for section in page.sections for title, table in section.tables if title.startswith("Means"))
+    grades = next(section for section in page.sections if "same grades" in section.question)
+    assert list(grades.tables[0][1]) == ["metric", "agreement", "95 % interval"]
     effective = page.results["system_means"]["n_effective"].values
     assert means["effective ratings"].tolist() == [f"{each:.0f}" for each in effective]
 

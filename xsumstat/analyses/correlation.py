@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
     why_undefined,
 )
 from xsumstat.coefficients import arrays, bitset_kendall
-from xsumstat.coefficients.record import Estimator
+from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
@@ -241,22 +241,66 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
     names = ["correlation", "n_undefined"] if average else ["correlation", "pvalue", "n_undefined"]
     names += [] if calibrate is None else ["threshold"]
     whole = ("n_undefined", "threshold")
+    if average and _plain(x, z):
+        found = _at_once(each, x, z, record, names)
+    else:
+        found = _for_every_label(each, x, z, measure, {name: [] if name in whole else groups for name in names})
+    if "threshold" in found and average:
+        found["threshold"] = found["threshold"].where(found["correlation"].notnull())
+    return found
+
+
+def _for_every_label(
+    each: Callable[..., tuple[Any, ...]],
+    x: xr.DataArray,
+    z: xr.DataArray,
+    measure: Measure,
+    dims: Mapping[str, list[str]],
+) -> dict[str, xr.DataArray]:
     outputs = xr.apply_ufunc(
         each,
         x,
         z,
-        along_metrics(record),
+        along_metrics(measure.coefficient),
         input_core_dims=[facts.CELLS, ["_given", *facts.CELLS] if measure.given else facts.CELLS, []],
-        output_core_dims=[[] if name in whole else groups for name in names],
+        output_core_dims=list(dims.values()),
         vectorize=True,
         dask="parallelized",
-        output_dtypes=[int if name == "n_undefined" else float for name in names],
+        output_dtypes=list(map(_kind, dims)),
         keep_attrs=False,
     )
-    found = dict(zip(names, outputs, strict=True))
-    if "threshold" in found and average:
-        found["threshold"] = found["threshold"].where(found["correlation"].notnull())
-    return found
+    return dict(zip(dims, outputs, strict=True))
+
+
+def _plain(x: xr.DataArray, z: xr.DataArray) -> bool:
+    """Whether scores are in memory, without further dims, and their coordinates without attrs."""
+    if chunking.is_lazy(x) or chunking.is_lazy(z) or x.dims != facts.CORE or z.dims[-2:] != facts.CELLS:
+        return False
+    coords = (*x.coords.variables.values(), *z.coords.variables.values())
+    return set(z.dims) <= {"_given", *facts.CELLS} and not any(each.attrs or each.ndim == 0 for each in coords)
+
+
+def _at_once(
+    each: Callable[..., tuple[Any, ...]],
+    x: xr.DataArray,
+    z: xr.DataArray,
+    record: Coefficient,
+    names: Sequence[str],
+) -> dict[str, xr.DataArray]:
+    """The same as `_for_every_label` without xarray's matching of labels, which dominates a short call."""
+    thresholds = np.broadcast_to(along_metrics(record).values, len(x))
+    human = z.values
+    rows = [each(values, human, at) for values, at in zip(x.values, thresholds, strict=True)]
+    columns: dict[str, Any] = {
+        name: ("metric", np.array(values, dtype=_kind(name)))
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    table = xr.Dataset(columns, x["metric"].coords)
+    return {name: table[name] for name in names}
+
+
+def _kind(name: str) -> type:
+    return int if name == "n_undefined" else float
 
 
 def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure: Measure) -> list[float]:

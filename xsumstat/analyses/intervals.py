@@ -211,7 +211,6 @@ def ci(
             found = found.assign(by_chance)
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
-    attrs |= threshold_attrs(measure.coefficient, calibrate_on) | drawn.attrs_of(ds, scores.weights)
     found = few_systems.without_limits(found, scores, measure)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     if resting is not None:
@@ -219,6 +218,7 @@ def ci(
         names = [" and ".join(str(labels[at]) for at in target) for target in targets]
         systems = checks.labels_of(scores.score, "system")
         scores.later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)
+    attrs |= threshold_attrs(measure.coefficient, calibrate_on) | drawn.attrs_of(ds, scores.weights)
     return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
 
 
