@@ -87,6 +87,7 @@ def row(n_systems, level, coefficient, target, trials):
 DESIGNS = [
     *itertools.product((6, 12), ("input",), ("pearson", "kendall"), ("input", "both")),
     *itertools.product((6, 12), ("system",), ("pearson",), ("input", "both")),
+    *itertools.product((6, 12), ("global", "within_system"), ("pearson",), ("input", "both")),
 ]
 
 

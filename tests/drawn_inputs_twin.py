@@ -56,14 +56,24 @@ def moved(x, z, weights, coefficient, level):
     return np.array(found)
 
 
-def variance_over_inputs(x, z, weights, strata, coefficient, level, exact=False):
+def left_out(x, z, weights, coefficient, level):
+    """The same from the estimate without each input, whose share p of the weights goes to all others."""
+    whole, total, found = estimate(x, z, weights, coefficient, level), sum(weights), []
+    for j in range(len(weights)):
+        keep = [k for k in range(len(weights)) if k != j]
+        without = estimate(x[:, keep], z[:, keep], weights[keep], coefficient, level)
+        found.append((whole - without) * (1 - weights[j] / total))
+    return np.array(found) - sum(found) * weights / total
+
+
+def variance_over_inputs(x, z, weights, strata, coefficient, level, exact=False, u=None):
     """Variance of the estimate over new inputs, and Satterthwaite's degrees of freedom.
 
     Within strata it is that of how far each input moves the estimate, or with `exact` that of a delete-one jackknife of
     each stratum, whose other inputs have larger weights. Between strata all inputs that the sample stands for are drawn
     by chance.
     """
-    u = moved(x, z, weights, coefficient, level)
+    u = moved(x, z, weights, coefficient, level) if u is None else u
     within, between, spread = 0.0, 0.0, 0.0
     for stratum in sorted(set(strata)):
         here = [j for j in range(len(strata)) if strata[j] == stratum]

@@ -1,6 +1,7 @@
 """Correlations, their intervals and comparisons where inputs were drawn with unequal probabilities."""
 
 import warnings
+from dataclasses import replace
 
 import drawn_inputs_twin as twin
 import numpy as np
@@ -8,7 +9,11 @@ import pytest
 import xarray as xr
 
 import xsumstat
+from xsumstat.coefficients import table
+from xsumstat.coefficients.record import Measure
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.dataset import drawn as draws
+from xsumstat.resampling.jackknife import estimated
 
 DRAWN = {"strata": "unsure", "unsure": "doubt", "n_strata": 3}
 
@@ -125,6 +130,27 @@ def test_the_interval_of_a_difference_is_that_of_the_comparison(ds, level):
         assert found[name].item() == compared[name].item()
 
 
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_a_comparison_of_pearson_at_the_other_levels(ds, level):
+    found = asked(ds, "compare_metrics", level=level, resample="input").sel(metric="judge", other_metric="other")
+    (x, z, weights, strata), (y, *_) = arrays(ds), arrays(ds, "other")
+    one, two = (twin.left_out(each, z, weights, "pearson", level) for each in (x, y))
+    variance, _ = twin.variance_over_inputs(x, z, weights, strata, "pearson", level, u=one - two)
+    assert found.standard_error.item() ** 2 == pytest.approx(variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("dims", [("input",), ("system",), ("system", "input")])
+@pytest.mark.parametrize("level", ["system", "input", "global", "within_system"])
+def test_equal_weights_give_the_interval_without_weights(ds, level, dims):
+    x, z, *_ = arrays(ds)
+    plain = Measure(table.COEFFICIENTS["pearson"], level)
+    weights = InputWeights(np.full(x.shape[1], 2.5), np.zeros(x.shape[1], dtype=np.int64))
+    one, two = (estimated(x[None], z, [(0,)], each, dims)[0][0] for each in (plain, replace(plain, weights=weights)))
+    for name in ("estimate", "bias", "standard_error", "df"):
+        assert getattr(two, name) == pytest.approx(getattr(one, name), rel=1e-9, abs=1e-12), name
+    np.testing.assert_allclose(two.interval(0.95), one.interval(0.95), rtol=1e-9)
+
+
 def test_equal_probabilities_change_nothing():
     full = scored(np.random.default_rng(4))
     ds = rated(full, 24, strata=None)
@@ -207,3 +233,22 @@ def test_weights_undo_a_draw_of_mostly_hard_inputs():
     assert abs(np.mean(off)) < 3 * np.std(off) / np.sqrt(200)
     assert np.mean(off_unweighted) < -0.1
     assert 0.91 <= np.mean(held) <= 0.985  # within 3 standard errors of .93 to .97
+
+
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_pearson_weighs_at_the_other_levels(ds, gaps, level):
+    for each in (ds, gaps):
+        x, z, weights, strata = arrays(each)
+        wanted = twin.estimate(x, z, weights, "pearson", level)
+        found = asked(each, "ci", level=level, resample="input").sel(metric="judge")
+        assert found.correlation.item() == pytest.approx(wanted, rel=1e-12)
+        assert asked(each, "corr", level=level).correlation.sel(metric="judge").item() == pytest.approx(
+            wanted, rel=1e-12
+        )
+        u = twin.left_out(x, z, weights, "pearson", level)
+        variance, df = twin.variance_over_inputs(x, z, weights, strata, "pearson", level, u=u)
+        assert found.standard_error.item() ** 2 == pytest.approx(variance, rel=1e-9)
+        assert found.df.item() == pytest.approx(df, rel=1e-9)
+        of_strata, _ = twin.variance_over_inputs(x, z, weights, strata, "pearson", level, exact=True)
+        assert of_strata == pytest.approx(variance, rel=0.35)
+        assert found.attrs["weights"] == "inclusion_probability"

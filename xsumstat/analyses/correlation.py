@@ -23,7 +23,7 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.coefficients import arrays, bitset_kendall
+from xsumstat.coefficients import arrays, bitset_kendall, weighted_pearson
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
@@ -72,12 +72,12 @@ def corr(
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j
     x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and "within_system"
     ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. At system and input
-    level inputs of `sample_inputs` are weighted by 1 over their probability, where it differs. Formulas, chance values
-    and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari et al.
-    (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag (2023),
-    "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa). Deutsch, Dror
-    & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff" (pdp). Kendall
-    (1942). Kim (2015).
+    level, and for Pearson's r, inputs of `sample_inputs` are weighted by 1 over their probability. Formulas, chance
+    values and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari
+    et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag
+    (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa).
+    Deutsch, Dror & Roth (2022), §3 (``missing="available"``). DiIanni & Deutsch (2025), "Don't Sweat the Small Stuff"
+    (pdp). Kendall (1942). Kim (2015).
 
     {demo}
     >>> ds.meta.corr("human", metric=["judge", "rouge"]).meta.to_frame(brief=True).round(2)
@@ -90,7 +90,7 @@ def corr(
     validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
-    ready["weigh"] = measure.can_weigh and given is None
+    ready["weigh"] = measure.can_weigh and given is None and (average or measure.level in ("system", "input"))
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
@@ -230,6 +230,8 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         here = measure.at(threshold)
         estimator = here.estimator(x, z)
         r, n = estimator.groups()
+        if here.weights is not None and here.level in ("global", "within_system"):
+            r = weighted_pearson.groups(x, z, here)
         left_out = int(_n_undefined(r, n))
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:

@@ -149,6 +149,7 @@ class OfCells:
     n_cells: int
     clustered: bool = False
     share: Share | None = None
+    weights: InputWeights | None = None  # of drawn inputs
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -162,6 +163,7 @@ class OfCells:
             self.influence - other.influence,
             self.n_cells,
             self.clustered,
+            weights=self.weights,
         )
 
 
@@ -259,6 +261,10 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
 def _weighted(x: FloatArray, z: FloatArray, measure: Measure, weights: InputWeights) -> Parts:
     """Parts whose inputs have weights; `measure` is one that can weigh."""
     assert measure.coefficient.leave_one_out is not None
+    if measure.level in ("global", "within_system"):
+        from xsumstat.coefficients import weighted_pearson
+
+        return weighted_pearson.parts(x, z, measure, weights)
     x, z = replace(measure, weights=weights).seen(x, z)
     parts = measure.coefficient.leave_one_out.parts(x, z, replace(measure, weights=None))
     if isinstance(parts, OfMeans):

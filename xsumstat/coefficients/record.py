@@ -200,10 +200,10 @@ class Measure:
 
     @property
     def can_weigh(self) -> bool:
-        """Whether inputs can have weights: at input level, and where system means are correlated."""
+        """Whether inputs can have weights: at input level, where means are correlated, and Pearson's r."""
         record = self.coefficient
-        levels = ("system", "input") if record.of_means else ("input",)
-        return self.level in levels and self.missing == "pairwise" and record.leave_one_out is not None
+        of_level = record.of_means if self.level == "system" else self.level == "input" or record.name == "pearson"
+        return of_level and self.missing == "pairwise" and record.leave_one_out is not None
 
     @property
     def undefined_as_zero(self) -> bool:

@@ -1,4 +1,4 @@
-"""Weights of inputs that were drawn with unequal probabilities, at system and at input level."""
+"""Weights of inputs that were drawn with unequal probabilities."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ class InputWeights:
         total = weights.sum(axis=1)
         summed = (weights * np.nan_to_num(values)).sum(axis=1)
         return np.asarray(np.divide(summed, total, out=np.full(len(values), np.nan), where=total > 0))
+
+    def moved(self, value: float, without: FloatArray) -> FloatArray:
+        """How far each input moves an estimate, from those without each; one that is undefined moves nothing."""
+        found = np.nan_to_num((value - without) * (1 - self.each / self.each.sum()))
+        return np.asarray(found - found.mean() * len(found) * self.each / self.each.sum())
+
+    def bias(self, value: float, without: FloatArray) -> float:
+        """``Σ_j (1 − p_j)(θ(−j) − θ)``, p_j being the inputs' shares of the weights."""
+        return float(np.nansum((without - value) * (1 - self.each / self.each.sum())))
 
     def variance(self, moved: FloatArray) -> tuple[float, float]:
         """Variance of an estimate over new inputs, and its degrees of freedom.

@@ -174,8 +174,8 @@ def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
         f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "
         "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
         'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), for correlations ds.meta.corr() and the '
-        'jackknife of ds.meta.ci() and ds.meta.compare_metrics() with level="system" or "input", or draw with '
-        'allocation="proportional"',
+        'jackknife of ds.meta.ci() and ds.meta.compare_metrics() with level="system" or "input" (Pearson\'s r: any '
+        'level), or draw with allocation="proportional"',
         "unequal_probabilities",
     )
 

@@ -111,6 +111,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     assert isinstance(parts, OfCells | OfAny)
     by_dim = {"system": parts.systems, "input": parts.inputs}
     found = [deleted_variance(by_dim[dim], _about(parts)) for dim in ("system", "input") if dim in dims]
+    if "input" in dims and isinstance(parts, OfCells) and parts.weights is not None:
+        found[-1] = _of_weighted(parts, parts.weights)[0]
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
@@ -166,7 +168,7 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     here = ~np.isnan(parts.r)
     r = parts.r[here]
     m = len(r)
-    if parts.weights is not None:
+    if parts.weights is not None and groups == "input":
         of_groups = _of_weighted(parts, parts.weights)[0] if m > 1 else math.nan
     elif parts.clusters is None:
         of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
@@ -175,16 +177,23 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
         of_groups = len(sums) / (len(sums) - 1) * float(np.sum(sums**2)) / m**2 if len(sums) > 1 else math.nan
     if dims == (groups,):
         return of_groups
-    of_members = deleted_variance(parts.averages, _about(parts))
+    if parts.weights is None or groups == "input":
+        of_members = deleted_variance(parts.averages, _about(parts))
+    else:
+        of_members = _of_weighted(parts, parts.weights)[0]
     if dims == (parts.members,):
         return of_members
     return of_members + max(0.0, of_groups - noise_of_cells(parts))
 
 
-def _of_weighted(parts: OfMeans | OfGroups, weights: InputWeights) -> tuple[float, float]:
+def _of_weighted(parts: OfMeans | OfGroups | OfCells, weights: InputWeights) -> tuple[float, float]:
     """V_i of inputs with weights, and its degrees of freedom."""
     if isinstance(parts, OfMeans):
         return weights.variance(parts.influence.sum(axis=0))
+    if isinstance(parts, OfCells):
+        return weights.variance(weights.moved(parts.value, parts.inputs))
+    if parts.members == "input":
+        return weights.variance(weights.moved(parts.value, parts.averages))
     here = ~np.isnan(parts.r)
     r = parts.r[here]
     return weights.among(here).variance((r - r.mean()) / len(r)) if len(r) else (math.nan, math.nan)
@@ -249,6 +258,8 @@ def bias(parts: Parts, dims: tuple[str, ...]) -> float:
     ):
         return 0.0
     if isinstance(parts, OfGroups):
+        if parts.weights is not None and parts.members == "input":
+            return parts.weights.bias(parts.value, parts.averages) if "input" in dims else 0.0
         return _bias_of_groups(parts) if parts.members in dims else 0.0
     assert isinstance(parts, OfCells | OfAny)
     random = dims
@@ -256,6 +267,9 @@ def bias(parts: Parts, dims: tuple[str, ...]) -> float:
         members = "input" if parts.level == "within_system" else "system"
         random = tuple(dim for dim in dims if dim == members)
     by_dim = {"system": parts.systems, "input": parts.inputs}
+    if isinstance(parts, OfCells) and parts.weights is not None:
+        of_inputs = parts.weights.bias(parts.value, parts.inputs) if "input" in random else 0.0
+        return of_inputs + (_bias_of_deleted(parts.systems, parts.value) if "system" in random else 0.0)
     return sum(_bias_of_deleted(by_dim[dim], parts.value) for dim in random)
 
 
@@ -296,7 +310,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
     df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
-    if isinstance(parts, OfMeans | OfGroups) and parts.weights is not None and dims == ("input",):
+    if isinstance(parts, OfMeans | OfGroups | OfCells) and parts.weights is not None and dims == ("input",):
         df = _of_weighted(parts, parts.weights)[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
     few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
