@@ -261,12 +261,12 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
 def _weighted(x: FloatArray, z: FloatArray, measure: Measure, weights: InputWeights) -> Parts:
     """Parts whose inputs have weights; `measure` is one that can weigh."""
     assert measure.coefficient.leave_one_out is not None
+    known, weighing = measure.coefficient.leave_one_out, replace(measure, weights=weights)
     if measure.level in ("global", "within_system"):
-        from xsumstat.coefficients import weighted_pearson
-
-        return weighted_pearson.parts(x, z, measure, weights)
-    x, z = replace(measure, weights=weights).seen(x, z)
-    parts = measure.coefficient.leave_one_out.parts(x, z, replace(measure, weights=None))
+        pearson: Parts = known.parts(x, z, weighing)
+        return pearson
+    x, z = weighing.seen(x, z)
+    parts = known.parts(x, z, replace(measure, weights=None))
     if isinstance(parts, OfMeans):
         return replace(parts, weights=weights)
     assert isinstance(parts, OfGroups)

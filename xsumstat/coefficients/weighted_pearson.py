@@ -46,7 +46,7 @@ def _sums(x: FloatArray, z: FloatArray, weights: InputWeights, axes: tuple[int, 
 
 
 def _r(sums: FloatArray) -> FloatArray:
-    """Pearson's r from weighted sums (6, ...); NaN where one score is constant, but for rounding."""
+    """Pearson's r from weighted sums (6, ...); NaN where one score is constant up to rounding."""
     w, a, b, aa, bb, ab = sums
     w = np.where(w > 0, w, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
