@@ -5,12 +5,13 @@ with ties and soft pairwise accuracy of every resample. The truth is that of man
 has the shares of 95 % intervals that hold it, lie above it, and do not hold their own estimate, and their mean widths.
 """
 
-import argparse
-import json
+import itertools
 import math
 import warnings
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Iterator
 
+import command
 import numpy as np
 import xarray as xr
 
@@ -72,20 +73,12 @@ def measured(name, size, kind, trials):
     ]
 
 
-def main():
-    """Measure all, and store it."""
-    made = argparse.ArgumentParser(prog="python benchmarks/accuracies.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=100)
-    trials, rows = made.parse_args().trials, []
-    for name in QUESTIONS:
-        for size in SIZES:
-            for kind in SCORES:
-                if name == "kendall_like" and not SCORES[kind][0]:
-                    continue
-                rows += measured(name, size, kind, trials)
-                print(*rows[-2:], sep="\n", flush=True)
-    Path(__file__).with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+def rows(asked: Namespace) -> Iterator[dict]:
+    """Every question of each size and kind of scores that it can be asked of."""
+    for name, size, kind in itertools.product(QUESTIONS, SIZES, SCORES):
+        if name != "kendall_like" or SCORES[kind][0]:
+            yield from measured(name, size, kind, asked.trials)
 
 
 if __name__ == "__main__":
-    main()
+    command.run(__file__, __doc__, rows, trials={"type": int, "default": 100})

@@ -3,16 +3,11 @@
 Writes what was found to ``agreement.json`` and, as a table, to ``docs/calibration/judges.md``.
 """
 
-import argparse
-import json
-import os
-import sys
-import warnings
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 from scipy.special import ndtri
 
 import xsumstat  # noqa: F401
@@ -116,20 +111,11 @@ def _text(row: dict) -> str:
     return f"{row['cells']}: {shown}" + (f" ({lacking} without)" if lacking else "")
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/agreement.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=300, help="sets of scores of each design (default: %(default)s)")
-    made.add_argument("--output", type=Path, default=HERE / "agreement.json", help="the JSON to write")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    if not asked.page:
-        asked.output.write_text(json.dumps(measured(asked.trials), indent=1) + "\n")
-    if asked.output == HERE / "agreement.json":
-        into_page("agreement", page(json.loads(asked.output.read_text())))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(
+        __file__,
+        __doc__,
+        lambda asked: measured(asked.trials),
+        page,
+        trials={"type": int, "default": 300, "help": "sets of scores of each design (default: %(default)s)"},
+    )

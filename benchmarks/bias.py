@@ -3,17 +3,13 @@
 Writes what was found to ``bias.json`` and, as a table, to ``docs/calibration/judges.md``.
 """
 
-import argparse
-import json
 import math
-import os
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 
 import xsumstat  # noqa: F401
 
@@ -165,20 +161,11 @@ def page(rows: list[dict]) -> str:
     return text + "\n" + "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/bias.py", description=__doc__.splitlines()[0])
-    made.add_argument("--sets", type=int, default=300, help="sets of scores of each design (default: %(default)s)")
-    made.add_argument("--output", type=Path, default=HERE / "bias.json", help="the JSON to write")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    if not asked.page:
-        asked.output.write_text(json.dumps(measured(asked.sets), indent=1) + "\n")
-    if asked.output == HERE / "bias.json":
-        into_page("bias", page(json.loads(asked.output.read_text())))
-
-
 if __name__ == "__main__":
-    main()
+    command.run(
+        __file__,
+        __doc__,
+        lambda asked: measured(asked.sets),
+        page,
+        sets={"type": int, "default": 300, "help": "sets of scores of each design (default: %(default)s)"},
+    )

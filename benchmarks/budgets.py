@@ -8,15 +8,13 @@ Differences and means are analysed by Student's t, with a judge by `compare_syst
 `ci`.
 """
 
-import argparse
-import json
-import warnings
+from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 from scipy import stats
 
 import xsumstat
@@ -189,26 +187,20 @@ def page(rows: list[dict]) -> str:
     return "\n".join(each.rstrip() for each in lines)
 
 
-def main() -> None:
-    """Measure all cases."""
-    made = argparse.ArgumentParser(prog="python benchmarks/budgets.py", description=__doc__.splitlines()[0])
-    made.add_argument("--pilots", type=int, default=100)
-    made.add_argument("--trials", type=int, default=500)
-    made.add_argument("--only", type=int, nargs="*")
-    made.add_argument("--output", type=Path, default=Path(__file__).parent / "budgets.json")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    warnings.simplefilter("ignore")
-    rows = json.loads(asked.output.read_text()) if asked.page else []
-    for at, case in enumerate(() if asked.page else CASES):
-        if asked.only is None or at in asked.only:
-            rows.append(measured(case, asked.pilots, asked.trials))
-            print({name: rows[-1][name] for name in SHOWN}, flush=True)
-    if asked.only is None:
-        asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-        if asked.output == Path(__file__).parent / "budgets.json":
-            into_page("budgets", page(rows))
+def rows(asked: Namespace) -> Iterator[dict]:
+    """Each case, or what is known of those that are not to be measured."""
+    known = command.known(asked)
+    for at, case in enumerate(CASES):
+        yield measured(case, asked.pilots, asked.trials) if asked.only is None or at in asked.only else known[at]
 
 
 if __name__ == "__main__":
-    main()
+    command.run(
+        __file__,
+        __doc__,
+        rows,
+        page,
+        pilots={"type": int, "default": 100},
+        trials={"type": int, "default": 500},
+        only={"type": int, "nargs": "*", "help": "places of cases"},
+    )

@@ -3,17 +3,12 @@
 Writes what was found to ``calibrated.json`` and, as tables, to ``docs/calibration.md``.
 """
 
-import argparse
-import json
 import math
-import os
-import sys
-import warnings
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 
 import xsumstat  # noqa: F401
 from xsumstat.inference.calibration import Calibration
@@ -167,21 +162,12 @@ def page(rows: list[dict]) -> str:
     return "\n".join([*lines, "", said])
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/calibrated.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=200, help="sets of scores of each design (default: %(default)s)")
-    made.add_argument("--systems", type=int, nargs="+", default=list(SYSTEMS), help="numbers of systems")
-    made.add_argument("--output", type=Path, default=HERE / "calibrated.json", help="the JSON to write")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    if not asked.page:
-        asked.output.write_text(json.dumps(measured(asked.trials, asked.systems), indent=1) + "\n")
-    if asked.output == HERE / "calibrated.json":
-        into_page("calibrated", page(json.loads(asked.output.read_text())))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(
+        __file__,
+        __doc__,
+        lambda asked: measured(asked.trials, asked.systems),
+        page,
+        trials={"type": int, "default": 200, "help": "sets of scores of each design (default: %(default)s)"},
+        systems={"type": int, "nargs": "+", "default": list(SYSTEMS), "help": "numbers of systems"},
+    )

@@ -6,16 +6,15 @@ correlations that is the coverage of `ci`; of differences of two metrics, the sa
 size of `compare_metrics`. Writes ``disjoint_halves.json`` and a table to ``docs/calibration/published.md``.
 """
 
-import argparse
-import json
+import itertools
 import math
-import os
-import warnings
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 
 import xsumstat
 
@@ -105,26 +104,11 @@ def page(rows: list[dict]) -> str:
     return "\n".join(each.rstrip() for each in lines)
 
 
-def main() -> None:
-    """Measure both sets at three levels, for these systems and for systems like these."""
-    made = argparse.ArgumentParser(prog="python benchmarks/disjoint_halves.py", description=__doc__.splitlines()[0])
-    made.add_argument("--splits", type=int, default=100)
-    made.add_argument("--output", type=Path, default=HERE / "disjoint_halves.json")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    rows = json.loads(asked.output.read_text()) if asked.page else []
-    for name in () if asked.page else SETS:
-        for level in LEVELS:
-            for coefficient in COEFFICIENTS:
-                for scope in SCOPES:
-                    rows.append(measured(name, level, coefficient, scope, asked.splits))
-                    print(rows[-1], flush=True)
-    asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-    if asked.output == HERE / "disjoint_halves.json":
-        into_page("disjoint halves", page(rows))
+def rows(asked: Namespace) -> Iterator[dict]:
+    """Both sets at three levels, for these systems and for systems like these."""
+    for name, level, coefficient, scope in itertools.product(SETS, LEVELS, COEFFICIENTS, SCOPES):
+        yield measured(name, level, coefficient, scope, asked.splits)
 
 
 if __name__ == "__main__":
-    main()
+    command.run(__file__, __doc__, rows, page, splits={"type": int, "default": 100})

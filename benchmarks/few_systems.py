@@ -3,16 +3,13 @@
 Writes what was found to ``few_systems.json`` and, as a table, to ``docs/calibration.md``.
 """
 
-import argparse
-import json
-import os
-import sys
-import warnings
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 
 import xsumstat  # noqa: F401
 
@@ -125,25 +122,18 @@ def page(rows: list[dict]) -> str:
     return f"{head}\n\n" + "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/few_systems.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=200, help="sets of scores of each design (default: %(default)s)")
-    made.add_argument("--output", type=Path, default=HERE / "few_systems.json", help="the JSON to write")
-    made.add_argument(
-        "--kinds", nargs="+", default=list(KINDS), choices=KINDS, help="measure these kinds of scores only"
-    )
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    if not asked.page:
-        known = json.loads(asked.output.read_text()) if asked.output.exists() else []
-        kept = [row for row in known if row["kind"] not in asked.kinds]
-        asked.output.write_text(json.dumps(kept + measured(asked.trials, asked.kinds), indent=1) + "\n")
-    if asked.output == HERE / "few_systems.json":
-        into_page("few systems", page(json.loads(asked.output.read_text())))
+def rows(asked: Namespace) -> Iterator[dict]:
+    """What is known of other kinds of scores, and what is measured of these."""
+    yield from [row for row in command.known(asked) if row["kind"] not in asked.kinds]
+    yield from measured(asked.trials, asked.kinds)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(
+        __file__,
+        __doc__,
+        rows,
+        page,
+        trials={"type": int, "default": 200, "help": "sets of scores of each design (default: %(default)s)"},
+        kinds={"nargs": "+", "default": list(KINDS), "choices": KINDS, "help": "measure these kinds of scores only"},
+    )

@@ -3,19 +3,15 @@
 Writes what was found to ``groups.json`` and, as a table, to ``docs/calibration/groups.md``.
 """
 
-import argparse
-import json
 import math
-import os
-import sys
-import warnings
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import command
 import numpy as np
 import xarray as xr
-from calibration import into_page
 
 import xsumstat  # noqa: F401
 from xsumstat.simulation.model import Model
@@ -179,27 +175,21 @@ def page(rows: list[dict]) -> str:
     return f"{said}\n\n" + "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/groups.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=250, help="sets of scores of each design (default: %(default)s)")
-    made.add_argument("--output", type=Path, default=HERE / "groups.json", help="the JSON to write")
-    made.add_argument("--only", default="", help="measure only this kind of scores, and keep what is known of others")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")
-    warnings.simplefilter("ignore")
-    if not asked.page:
-        known = json.loads(asked.output.read_text()) if asked.only else []
-        rows = [row for row in known if row["kind"] != asked.only]
-        for seed, case in enumerate(cases()):
-            if asked.only in ("", case.kind):
-                rows.append(measured(case, asked.trials, seed))
-                print(rows[-1], flush=True)
-                asked.output.write_text(json.dumps(rows, indent=1) + "\n")
-    if asked.output == HERE / "groups.json":
-        into_page("groups", page(json.loads(asked.output.read_text())))
+def rows(asked: Namespace) -> Iterator[dict]:
+    """What is known of other kinds of scores, and each case of these."""
+    if asked.only:
+        yield from [row for row in command.known(asked) if row["kind"] != asked.only]
+    for seed, case in enumerate(cases()):
+        if asked.only in ("", case.kind):
+            yield measured(case, asked.trials, seed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(
+        __file__,
+        __doc__,
+        rows,
+        page,
+        trials={"type": int, "default": 250, "help": "sets of scores of each design (default: %(default)s)"},
+        only={"default": "", "help": "measure only this kind of scores, and keep what is known of others"},
+    )

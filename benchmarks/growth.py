@@ -18,6 +18,7 @@ MOST = {"systems": 400, "inputs": 60_000, "metrics": 100, "resamples": 1_000_000
 LIMITS = {"systems": 2.2, "inputs": 1.2, "metrics": 2.2, "resamples": 1.2}
 # A call is long enough to be timed from the first of these seconds on, and takes no longer than some of the second.
 LONG, ENOUGH = 0.03, 0.6
+RANKED: dict[tuple[int, ...], xr.Dataset] = {}
 
 
 def _dataset(sizes: dict[str, int]) -> xr.Dataset:
@@ -31,6 +32,40 @@ def _rating(ds: xr.Dataset) -> xr.DataArray:
     gold = ds.score.sel(metric="gold", drop=True)
     noise = np.random.default_rng(1).integers(-1, 2, (3, *gold.shape))
     return gold + xr.DataArray(noise, dims=("rater", *gold.dims))
+
+
+def _runs(ds: xr.Dataset) -> xr.Dataset:
+    """Three runs of each metric."""
+    noise = np.random.default_rng(2).integers(-1, 2, (*ds.score.shape, 3))
+    return ds.assign(score=ds.score + xr.DataArray(noise, dims=(*ds.score.dims, "run")))
+
+
+def _version(ds: xr.Dataset) -> xr.Dataset:
+    """Another version of the metrics."""
+    noise = np.random.default_rng(3).integers(-1, 2, ds.score.shape)
+    return ds.assign(score=(ds.score + noise).where(ds.metric != "gold", ds.score))
+
+
+def _gaps(ds: xr.Dataset) -> xr.Dataset:
+    """A tenth of the metrics' scores missing."""
+    there = xr.DataArray(np.random.default_rng(4).random(ds.score.shape) > 0.1, dims=ds.score.dims)
+    return ds.assign(score=ds.score.where(there | (ds.metric == "gold")))
+
+
+def _tasks(ds: xr.Dataset) -> xr.Dataset:
+    """Six tasks ranked, two levels of three parts; once for each size, so that the least time is without it."""
+    size = tuple(ds.sizes.values())
+    if size not in RANKED:
+        RANKED[size] = _ranked(ds)
+    return RANKED[size]
+
+
+def _ranked(ds: xr.Dataset) -> xr.Dataset:
+    parts = {
+        f"{level} {at}": (level, ds.isel(input=slice(at, None, 3))) for level in ("system", "input") for at in range(3)
+    }
+    asked = {name: {"ds": part, "gold": "gold", "level": level} for name, (level, part) in parts.items()}
+    return xsumstat.rank_tasks(asked, keep_samples=True, n_resamples=99, rng=0)
 
 
 def _at(levels: str, method: str, **settings) -> dict:
@@ -69,6 +104,10 @@ COMPUTED = {
     "human_ceiling": lambda d: d.meta.human_ceiling(_rating(d), metric="m1"),
     "confusion": lambda d: d.assign(score=(d.score > 0) * 1.0).meta.confusion("gold"),
     "sentinels": lambda d: d.meta.sentinels("gold", given="m2"),
+    "drift": lambda d: d.meta.drift(_version(d), "gold", metric="m1"),
+    "drift, input, Kendall": lambda d: d.meta.drift(_version(d), "gold", level="input", **KENDALL),
+    "repeatability": lambda d: _runs(d).meta.repeatability("gold"),
+    "ranks_by": lambda d: _tasks(d).meta.ranks_by("level"),
     "simulate": lambda d: xsumstat.simulate(like=d, gold="gold", rng=0),
     "plan": lambda d: xsumstat.plan(d, "gold", metric="m1", n_trials=2, rng=0),
 }
@@ -82,6 +121,8 @@ DRAWN = {
     "dominance": lambda d, **draws: d.meta.dominance("gold", other="m1", **draws),
     "discriminative_agreement": lambda d, **draws: d.meta.discriminative_agreement("gold", **draws),
     "range_drop": lambda d, **draws: d.meta.range_drop(above=0.5, unit="quantile", n_simulations=19, **draws),
+    "missingness": lambda d, **draws: _gaps(d).meta.missingness("gold", **draws),
+    "rank_stability": lambda d, **draws: _tasks(d).meta.rank_stability(**draws),
     "rank_tasks": lambda d, **draws: xsumstat.rank_tasks({"a": {"ds": d, "gold": "gold"}}, **draws),
     "coverage": lambda d, **draws: xsumstat.coverage(d, "gold", metric="m1", n_trials=2, **draws),
     "power": lambda d, **draws: xsumstat.power(d, "gold", metric="m1", n_trials=2, **draws),

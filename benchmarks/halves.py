@@ -4,12 +4,13 @@ Systems and inputs are each split in two at random. The other half's correlation
 95 % of them should lie within √2 times the reach of this half's interval (on the scale of arctanh).
 """
 
-import argparse
-import json
+import itertools
 import math
 import warnings
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Iterator
 
+import command
 import numpy as np
 
 import xsumstat
@@ -51,22 +52,12 @@ def held(name: str, gold: str, level: str, coefficient: str, trials: int) -> dic
     }
 
 
-def main() -> None:
-    """Measure both sets at three levels."""
-    made = argparse.ArgumentParser(prog="python benchmarks/halves.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=500)
-    made.add_argument("--output", type=Path, default=Path(__file__).parent / "halves.json")
-    asked = made.parse_args()
-    rows = [
-        held(name, gold, level, coefficient, asked.trials)
-        for name, gold in SETS.items()
-        for level in ("system", "input", "global")
-        for coefficient in ("pearson", "spearman", "kendall")
-    ]
-    for row in rows:
-        print(row, flush=True)
-    asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+def rows(asked: Namespace) -> Iterator[dict]:
+    """Both sets at three levels."""
+    levels, coefficients = ("system", "input", "global"), ("pearson", "spearman", "kendall")
+    for (name, gold), level, coefficient in itertools.product(SETS.items(), levels, coefficients):
+        yield held(name, gold, level, coefficient, asked.trials)
 
 
 if __name__ == "__main__":
-    main()
+    command.run(__file__, __doc__, rows, trials={"type": int, "default": 500})

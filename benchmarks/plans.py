@@ -6,12 +6,9 @@ published ones. *plans*: the standard error and the width that `plan` expects of
 of the mean variance, and the mean width, of random sub-designs.
 """
 
-import argparse
-import json
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
+import command
 import numpy as np
 
 import xsumstat
@@ -129,19 +126,10 @@ def measured(trials: int, few: int) -> Iterator[dict]:
                         yield from planned(name, gold, metric, level, coefficient, "simulation", few)
 
 
-def main() -> None:
-    """Measure all three parts."""
-    made = argparse.ArgumentParser(prog="python benchmarks/plans.py", description=__doc__.splitlines()[0])
-    made.add_argument("--trials", type=int, default=1000)
-    made.add_argument("--output", type=Path, default=Path(__file__).parent / "plans.json")
-    asked = made.parse_args()
-    warnings.simplefilter("ignore")
-    rows = []
-    for row in measured(asked.trials, max(10, asked.trials // 5)):
-        print(row, flush=True)
-        rows.append(row)
-    asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-
-
 if __name__ == "__main__":
-    main()
+    command.run(
+        __file__,
+        __doc__,
+        lambda asked: measured(asked.trials, max(10, asked.trials // 5)),
+        trials={"type": int, "default": 1000},
+    )

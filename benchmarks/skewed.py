@@ -3,16 +3,14 @@
 Writes what was found to ``skewed.json`` and, as a table, to ``docs/calibration.md``.
 """
 
-import argparse
-import json
 import math
-import warnings
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import command
 import numpy as np
 import scipy.stats
-from calibration import into_page
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out
@@ -119,22 +117,12 @@ def page(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Measure all, or write the page from what was measured."""
-    made = argparse.ArgumentParser(prog="python benchmarks/skewed.py", description=__doc__.splitlines()[0])
-    made.add_argument("--sets", type=int, default=300)
-    made.add_argument("--output", type=Path, default=HERE / "skewed.json")
-    made.add_argument("--page", action="store_true", help="write the page only")
-    asked = made.parse_args()
-    warnings.simplefilter("ignore")
-    rows = json.loads(asked.output.read_text()) if asked.page else []
-    for kind in () if asked.page else KINDS:
-        rows += [measured(kind, *each, asked.sets) for each in ASKED]
-        print(kind, flush=True)
-    asked.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-    if asked.output == HERE / "skewed.json":
-        into_page("skewed", page(rows))
+def rows(asked: Namespace) -> Iterator[dict]:
+    """Every question of every kind of scores."""
+    for kind in KINDS:
+        for each in ASKED:
+            yield measured(kind, *each, asked.sets)
 
 
 if __name__ == "__main__":
-    main()
+    command.run(__file__, __doc__, rows, page, sets={"type": int, "default": 300})

@@ -24,6 +24,11 @@ GUIDES = {
     "all at once": "report",
     "as a table or files": "report",
 }
+# Questions that have a guide other than their group's.
+OTHER_GUIDES = {
+    **dict.fromkeys(("agreement", "human_ceiling", "drop_noisiest_rater", "majority_vote"), "raters"),
+    "drift": "judge_checks",
+}
 SIMULATION = ("simulate", "coverage", "power", "plan")
 TASKS = ("shared_task", "rank_tasks", "wmt_tasks", "wmt_info")
 _DATASET, _FRAME = "xarray.Dataset.meta.", "pandas.DataFrame.meta."
@@ -109,7 +114,7 @@ def _guide(name: str) -> str:
     """The guide to a question or to a function of the package."""
     group = next((title for title, names in available.QUESTIONS.items() if name in names), None)
     others = {**dict.fromkeys(TASKS, "shared_tasks"), **dict.fromkeys(SIMULATION, "simulation")}
-    return GUIDES[group] if group else others.get(name, "scores_in")
+    return OTHER_GUIDES.get(name, GUIDES[group]) if group else others.get(name, "scores_in")
 
 
 def script(docs: Path, name: str) -> Path:

@@ -157,3 +157,44 @@ def test_nothing_is_said_of_intervals_where_there_are_none():
     said = got.meta.conclusion()
     assert "There is no interval." in said and "jackknife" not in said and "verlapping" not in said
     assert "interval" not in got.meta.methods()
+
+
+@pytest.mark.parametrize("how", [{}, {"resample": "input"}, {"method": "bootstrap", "n_resamples": 99, "rng": 0}])
+@pytest.mark.parametrize("metrics", [{}, {"metric": "m1", "other": "m2"}])
+def test_two_systems_have_no_interval_of_their_order(how, metrics):
+    """Any two points lie on a line, so each estimate is 1 or -1, and a difference 0 or 2."""
+    ds = few(2)
+    (got, said), name = texts(lambda: ds.meta.ci("m0", **how, **metrics)), "difference" if metrics else "correlation"
+    rising = np.sign(np.diff(ds.score.mean("input"), axis=1)).ravel()
+    want = rising[1:] * rising[0]
+    np.testing.assert_allclose(got[name].values.ravel(), [want[0] - want[1]] if metrics else want)
+    assert np.isnan([got.ci_low, got.ci_high, got.standard_error]).all()
+    assert not got.get("fell_back", xr.DataArray(False)).any()
+    text = "with 2 systems every correlation is 1 or -1, so there is no interval; use level='global' or 'input'"
+    assert sum(text in each for each in said) == 1 and not any("for 'm1'" in each for each in said)
+    assert got.meta.conclusion().startswith("With 2 systems every correlation is 1 or -1 and tells nothing about")
+    assert "0" not in got.meta.conclusion() and "No interval" not in got.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_systems_are_no_evidence_in_other_answers_either():
+    ds = few(2)
+    for ask in (ds.meta.corr, ds.meta.rank, ds.meta.compare_metrics, ds.meta.corr_test):
+        want = "With 2 systems every correlation is 1 or -1 and tells nothing about the metrics. Use level='global' or "
+        assert ask("m0").meta.conclusion() == f"{want}'input', or rate more systems."
+    accuracy = ds.meta.ci("m0", coefficient="pairwise_accuracy")
+    assert "every accuracy is 1 or 0" in accuracy.meta.conclusion()
+    for other in ({"coefficient": "icc"}, {"coefficient": "spa"}, {"level": "global"}):  # these take any value
+        got = ds.meta.ci("m0", method="bootstrap", n_resamples=99, rng=0, **other)
+        assert "With 2 systems" not in got.meta.conclusion() and got.ci_low.notnull().all()
+
+
+def test_three_systems_are_too_few_for_a_formula():
+    got, said = texts(lambda: few(3).meta.corr_test("m0"))
+    assert np.isfinite(got.difference.values[0, 1]) and np.isnan(got.pvalue).all()
+    assert "no p-value: method='williams' needs 4 systems, got 3; use compare_metrics(level='input')" in said
+    assert not any("undefined difference" in each for each in said)
+    assert got.meta.conclusion().startswith("No test could be made: it needs 4 systems, and there are 3; use compare_")
+    got, said = texts(lambda: few(3).meta.ci("m0", method="fisher"))
+    assert np.isnan(got.ci_low).all() and "no Fisher interval, which needs 4 systems, for 'm1', 'm2'" in said
+    assert "There is no interval: it needs 4 systems, and there are 3." in got.meta.conclusion()

@@ -1,10 +1,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
-import xsumstat  # noqa: F401
+import xsumstat
+from xsumstat.analyses import groups
 
 
 @pytest.mark.parametrize("level", ["system", "input"])
@@ -181,3 +183,16 @@ def test_groups_repeat_no_warning_and_one_tells_all_that_have_no_answer(demo):
     assert [str(each.message) for each in caught if "only 3" in str(each.message)] == [few] and by_half.sizes[
         "half"
     ] == 3
+
+
+def test_alike_results_are_joined_as_xarray_joins_them():
+    ds = xsumstat.load_dataset("demo")
+    parts = [ds.isel(input=slice(at, at + 10)).meta.corr("human") for at in (0, 10)]
+    index = pd.Index(["a", "b"], name="half", dtype=object)
+    slow = xr.concat(parts, dim=index, combine_attrs="override", coords="minimal", compat="override", join="outer")
+    fast = groups.joined(parts, index)
+    assert groups._alike(*parts)
+    xr.testing.assert_identical(fast, slow)
+    assert list(fast.variables) == list(slow.variables)
+    assert not groups._alike(parts[0], parts[1].isel(metric=slice(1, None)))
+    assert not groups._alike(parts[0], parts[1].chunk())

@@ -63,7 +63,11 @@ def test_a_broken_file_is_an_error_of_a_line(capsys, tmp_path, kind, where):
     [
         ("--n-resamples", "0", "--n-resamples must be at least 2, got 0"),
         ("--n-resamples", "1" + "0" * 30, "--n-resamples must be at most 100,000,000"),
-        ("--confidence-level", "95", "--confidence-level must lie strictly between 0 and 1, got 95"),
+        (
+            "--confidence-level",
+            "95",
+            "--confidence-level must lie strictly between 0 and 1, got 95.0; write 0.95 for 95 %",
+        ),
         ("--alpha", "0", "--alpha must lie strictly between 0 and 1, got 0"),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import task_folders
 
@@ -100,6 +101,9 @@ def folder(tmp_path, monkeypatch):
     unusual = {"ann_1": "kim", "ann_2": "lee", "judge": "gpt", "TER": "llama", "doc": "prompt"}
     own.drop(columns=["human", "ann_3"]).rename(columns=unusual).to_csv("grades.csv", index=False)
     run(CODE[JUDGES][0], {})  # graded.csv
+    graded = pd.read_csv("graded.csv")
+    again = np.clip(graded["judge"] + rng.integers(-1, 2, len(graded)), 1, 10)
+    pd.concat([graded.assign(run=1), graded.assign(run=2, judge=again)]).to_csv("runs.csv", index=False)
     _, told = task_folders.make(tmp_path)
     task_folders.own(tmp_path / "mine", told)
     (tmp_path / "NEW-refA.seg.score").write_text((tmp_path / "mine/en-es/NEW-refA.seg.score").read_text())
@@ -107,13 +111,13 @@ def folder(tmp_path, monkeypatch):
     plt.close("all")
 
 
-JUDGES = "docs/guides/raters_and_judges.md"
+JUDGES, CHECKS = "docs/guides/raters_and_judges.md", "docs/guides/judge_checks.md"
 CODE = {name: blocks(path.read_text("utf-8")) for name, path in PAGES.items()}
 SHELL = [(name, line) for name, path in PAGES.items() for line in shell(path.read_text("utf-8"))[0]]
 # Lines of a file for continuous integration.
-CI = re.findall(r"^ +- run: (.+)$", "".join(body for language, body in BLOCK.findall(PAGES[JUDGES].read_text("utf-8"))
+CI = re.findall(r"^ +- run: (.+)$", "".join(body for language, body in BLOCK.findall(PAGES[CHECKS].read_text("utf-8"))
                                            if language == "yaml"), re.MULTILINE)  # fmt: skip
-SHELL += [(JUDGES, line) for line in CI if line.startswith("xsumstat ")]
+SHELL += [(CHECKS, line) for line in CI if line.startswith("xsumstat ")]
 RUN = [(name, line) for name, line in SHELL if why_left_out(line, SHELL_LEFT_OUT) is None]
 
 

@@ -304,7 +304,7 @@ def test_read_scores_of_a_tidy_file_and_of_none(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         frames.read_scores(tmp_path / "none.csv")
     (tmp_path / "scores.xls").write_text("")
-    with pytest.raises(ValueError, match="cannot tell what scores.xls holds by its ending; known: '.csv'"):
+    with pytest.raises(ValueError, match="scores.xls has an unknown file type; known: '.csv'"):
         frames.read_scores(tmp_path / "scores.xls")
 
 
@@ -372,7 +372,9 @@ def test_blanks_around_labels_are_left_out_with_a_warning(wide):
 
 
 def test_labels_of_blanks_only_are_missing():
-    with pytest.raises(ValueError, match=r"4 rows without system \(column 'system'\), the first is row 0"):
+    with pytest.raises(
+        ValueError, match=r"4 rows without system \(column 'system'\), the first is row 0; drop or fill"
+    ):
         with pytest.warns(UserWarning, match="blanks"):
             plain(system=["  ", "", "b", "b"] * 2).meta.to_scores()
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from xsumstat.io import frames
+from xsumstat.io import frames, runs
 
 RNG = np.random.default_rng(0)
 SYSTEMS, INPUTS, RUNS = ["a", "b"], ["p", "q", "r"], [1, 2]
@@ -105,3 +105,14 @@ def test_refusals():
     twice = pd.concat([tidy(), tidy().iloc[:1]])
     with pytest.raises(ValueError, match="repeated 1 output"):
         twice.meta.to_scores(run="run")
+
+
+def test_a_column_of_runs_is_recognised_where_rows_repeat_by_it():
+    rows = pd.MultiIndex.from_product([[1, 2], list("ab"), ["p", "q"]], names=["trial", "system", "input"])
+    frame = rows.to_frame(index=False).assign(annotator_1=3.0, annotator_2=range(8), judge=range(8))
+    call = next(line for line in str(frame.meta).splitlines() if "to_scores" in line)
+    assert "run='trial'" in call and "'trial' (run)" in str(frame.meta) and "metric: trial" not in str(frame.meta)
+    ds = eval(call.partition("= ")[2], {"df": frame})  # noqa: S307
+    assert ds.score.sizes["run"] == 2 and list(ds.metric.values) == ["judge", "human"]
+    once = frame[frame.trial == 1]
+    assert runs.recognised(once) is None and "run=" not in str(once.meta)

@@ -20,7 +20,7 @@ from xsumstat.report import judge_remarks, judge_report, report_pictures
 QUESTIONS = (
     "Do the annotators agree?",
     "Does the judge agree with the raters as well as a single rater does?",
-    "Which judge agrees better with human scores?",
+    "Which judge agrees better with the human scores?",
     "Does the judge give the same grades as the raters?",
     "In which direction is the judge biased?",
     "May the judge replace an annotator?",

@@ -1,6 +1,7 @@
 """The short answer on top of the page about judges, each statement computed anew from the table."""
 
 import re
+from pathlib import Path
 
 import krippendorff
 import numpy as np
@@ -266,6 +267,8 @@ def test_tables_have_titles(page):
         <= titles
     )
     means = next(table for section in page.sections for title, table in section.tables if title.startswith("Means"))
+    grades = next(section for section in page.sections if "same grades" in section.question)
+    assert list(grades.tables[0][1]) == ["metric", "agreement", "95 % interval"]
     effective = page.results["system_means"]["n_effective"].values
     assert means["effective ratings"].tolist() == [f"{each:.0f}" for each in effective]
 
@@ -276,3 +279,9 @@ def test_where_a_report_is_saved(page, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"path '.*nowhere.*': there is no folder .*nowhere$"):
         page.save(tmp_path / "nowhere" / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_guide_lists_the_questions_of_the_report(page):
+    guide = Path(__file__).parents[2] / "docs/guides/raters_and_judges.md"
+    plain = re.sub(r"\{term\}`([^`<]+)`", r"\1", guide.read_text(encoding="utf-8"))
+    assert [each.question for each in page.sections if f"| {each.question} |" not in plain] == []

@@ -309,3 +309,12 @@ def test_a_bar_shows_how_far_it_is(monkeypatch, demo):
     steps.clear()
     xsumstat.simulate(6, 5, truth=True, rng=1)
     assert sum(steps) == pytest.approx(0) and steps[-1] == -4
+
+
+@pytest.mark.parametrize("n_grades", [1, 2, 7, 25, 26, 100])
+def test_a_value_becomes_the_grade_next_to_it_and_the_lower_of_two(n_grades):
+    grades = np.cumsum(np.arange(1.0, n_grades + 1))
+    middle = (grades[1:] + grades[:-1]) / 2
+    values = np.concatenate([grades, middle, middle + 0.1, [-5.0, 1e6]])
+    nearest = [min(grades, key=lambda grade, value=value: (abs(grade - value), grade)) for value in values]
+    assert empirical_model._nearest(grades, values).tolist() == nearest

@@ -65,13 +65,13 @@ def ratings(data, raters=3, *, gaps=0.0, seed=1):
 
 def report(data, **settings):
     """All that the page about judges says: text, data, code."""
-    page = of("judge_report").make_report(data, "x", **settings)
+    page = of("report.judge_report").make_report(data, "x", **settings)
     return [page.text(), page.data, page.code, page.notes]
 
 
 def gate(text, data, **settings):
     """A requirement's verdict."""
-    module = of("gate")
+    module = of("cli.gate")
     return module.check(data, module.requirement(text), **settings)
 
 
@@ -136,7 +136,10 @@ def in_full(answer):
     return str(answer)
 
 
-_HELPERS = (of, scores, passed, graded, ratings, preferences, report, gate, result, warned, refused, artists)
+_HELPERS = (
+    *(of, scores, passed, graded, ratings, preferences, versions, drifted),
+    *(report, gate, result, warned, refused, artists),
+)
 
 
 def main(expression):

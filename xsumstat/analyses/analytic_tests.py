@@ -13,7 +13,7 @@ from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
-from xsumstat.dataset import checks, labelled, metric_pairs, pair_results, results
+from xsumstat.dataset import checks, few_systems, labelled, metric_pairs, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
@@ -104,7 +104,8 @@ def corr_test(
     else:
         _warn_of_averages(measure.level)
         by_pair = _analytic(scores, tested, method, alternative, normal_quantile(confidence_level), measure)
-    pair_results.warn_undefined(by_pair["statistic"], tested, scores)
+    too_few = method != "wilcoxon" and few_systems.warn_without_test(scores, level, method)
+    pair_results.warn_undefined(by_pair["difference" if too_few else "statistic"], tested, scores)
     attrs = {"confidence_level": confidence_level} if method == "zou" else {}
     return results.result(
         pair_results.laid_out(by_pair, tested, scores),

@@ -30,11 +30,12 @@ def of(
     def each(x: FloatArray, z: FloatArray, threshold: float) -> tuple[FloatArray, ...]:
         here = measure.at(threshold)
         arrays.check_finite(x, z)
+        x, z = here.seen(x, z)
         values, n = made(x, z, here)
         shares = (_share(*chance.counted(x, z, here), bool(groups)),) if in_part else ()
         if groups:
             return (*values, *shares)
-        return (*(np.array(arrays.average(kind, n, measure.undefined_as_zero)) for kind in values), *shares)
+        return (*(np.array(here.average(kind, n)) for kind in values), *shares)
 
     names = ("baseline_constant", "baseline", *(["pairs_used"] if in_part else []))
     outputs = xr.apply_ufunc(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,11 +23,11 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.coefficients import arrays, bitset_kendall
-from xsumstat.coefficients.record import Estimator
+from xsumstat.coefficients import arrays, bitset_kendall, weighted_pearson
+from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
-from xsumstat.dataset import align, checks, chunking, facts, labelled, pair_results, results, scale_checks
+from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.resampling.jobs import Formula
@@ -75,7 +75,8 @@ def corr(
     -----
     With x_ij and z_ij the metric's and the human score of system i on input j, the levels are "system" ``corr_i(mean_j
     x_ij, mean_j z_ij)``, "input" ``mean_j corr_i(x_ij, z_ij)``, "global" ``corr_ij(x_ij, z_ij)`` and "within_system"
-    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. Formulas, chance
+    ``mean_i corr_j(x_ij, z_ij)``. Metrics whose ``higher_is_better`` is False are negated first. At system and input
+    level, and for Pearson's r, inputs of `sample_inputs` are weighted by 1 over their probability. Formulas, chance
     values and partial correlations: documentation, "Coefficients". Sources: Deutsch, Dror & Roth (2021), §2. Bhandari
     et al. (2020), §2.5. Kocmi et al. (2021), "To Ship or Not to Ship" (pairwise accuracy). Deutsch, Foster & Freitag
     (2023), "Ties Matter" (acc_eq). Ma et al. (2019), WMT19, §4.2 ("kendall_like"). Thompson et al. (2024) (spa).
@@ -93,6 +94,7 @@ def corr(
     validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
+    ready["weigh"] = measure.can_weigh and given is None and (average or measure.level in ("system", "input"))
     scores = schema.prepare(ds, gold, metric, given=given, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
@@ -103,7 +105,7 @@ def corr(
             scores.later.make(chance.warn_few, variables["pairs_used"], record)
         why = why_undefined(record, measure.given)
         scores.later.make(checks.warn_undefined, variables["correlation"], *scores.spreads, why)
-    attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on)}
+    attrs = {**measure.attrs, **threshold_attrs(record, calibrate_on), **drawn.attrs_of(ds, scores.weights)}
     return results.result(variables, scores, analysis="corr", **attrs)
 
 
@@ -232,32 +234,79 @@ def _correlations(x: xr.DataArray, z: xr.DataArray, average: bool, measure: Meas
         here = measure.at(threshold)
         estimator = here.estimator(x, z)
         r, n = estimator.groups()
+        if here.weights is not None and here.level in ("global", "within_system"):
+            r = weighted_pearson.groups(x, z, here)
         left_out = int(_n_undefined(r, n))
         at = () if calibrate is None else (calibrate(estimator, x, z, here),)
         if average:
-            return _value(estimator, r, here), left_out, *at
+            value = _value(estimator, r, here) if here.weights is None else here.average(r, n)
+            return value, left_out, *at
         pvalues = _pvalues(x, z, r, n, measure)
         return (r, np.array(pvalues), left_out, *at) if groups else (r[0], pvalues[0], left_out, *at)
 
     names = ["correlation", "n_undefined"] if average else ["correlation", "pvalue", "n_undefined"]
     names += [] if calibrate is None else ["threshold"]
     whole = ("n_undefined", "threshold")
+    if average and _plain(x, z):
+        found = _at_once(each, x, z, record, names)
+    else:
+        found = _for_every_label(each, x, z, measure, {name: [] if name in whole else groups for name in names})
+    if "threshold" in found and average:
+        found["threshold"] = found["threshold"].where(found["correlation"].notnull())
+    return found
+
+
+def _for_every_label(
+    each: Callable[..., tuple[Any, ...]],
+    x: xr.DataArray,
+    z: xr.DataArray,
+    measure: Measure,
+    dims: Mapping[str, list[str]],
+) -> dict[str, xr.DataArray]:
     outputs = xr.apply_ufunc(
         each,
         x,
         z,
-        along_metrics(record),
+        along_metrics(measure.coefficient),
         input_core_dims=[facts.CELLS, ["_given", *facts.CELLS] if measure.given else facts.CELLS, []],
-        output_core_dims=[[] if name in whole else groups for name in names],
+        output_core_dims=list(dims.values()),
         vectorize=True,
         dask="parallelized",
-        output_dtypes=[int if name == "n_undefined" else float for name in names],
+        output_dtypes=list(map(_kind, dims)),
         keep_attrs=False,
     )
-    found = dict(zip(names, outputs, strict=True))
-    if "threshold" in found and average:
-        found["threshold"] = found["threshold"].where(found["correlation"].notnull())
-    return found
+    return dict(zip(dims, outputs, strict=True))
+
+
+def _plain(x: xr.DataArray, z: xr.DataArray) -> bool:
+    """Whether scores are in memory, without further dims, and their coordinates without attrs."""
+    if chunking.is_lazy(x) or chunking.is_lazy(z) or x.dims != facts.CORE or z.dims[-2:] != facts.CELLS:
+        return False
+    coords = (*x.coords.variables.values(), *z.coords.variables.values())
+    return set(z.dims) <= {"_given", *facts.CELLS} and not any(each.attrs or each.ndim == 0 for each in coords)
+
+
+def _at_once(
+    each: Callable[..., tuple[Any, ...]],
+    x: xr.DataArray,
+    z: xr.DataArray,
+    record: Coefficient,
+    names: Sequence[str],
+) -> dict[str, xr.DataArray]:
+    """The same as `_for_every_label` without xarray's matching of labels, which dominates a short call."""
+    thresholds = np.broadcast_to(along_metrics(record).values, len(x))
+    human = z.values
+    rows = [each(values, human, at) for values, at in zip(x.values, thresholds, strict=True)]
+    columns: dict[str, Any] = {
+        name: ("metric", np.array(values, dtype=_kind(name)))
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    table = xr.Dataset(columns, x["metric"].coords)
+    return {name: table[name] for name in names}
+
+
+def _kind(name: str) -> type:
+    return int if name == "n_undefined" else float
 
 
 def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure: Measure) -> list[float]:
@@ -265,4 +314,4 @@ def _pvalues(x: FloatArray, z: FloatArray, r: FloatArray, n: FloatArray, measure
     if measure.given:
         assert record.partial is not None
         return [record.partial.pvalue(*each, len(measure.given)) for each in zip(r, n, strict=True)]
-    return [record.pvalue(*pair) for pair in arrays.vectors(x, z, measure.level, measure.missing)]
+    return [record.pvalue(*pair) for pair in arrays.vectors(*measure.seen(x, z), measure.level, measure.missing)]

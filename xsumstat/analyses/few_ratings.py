@@ -188,7 +188,7 @@ def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) ->
     _check_equal_within(draw, groups)
     outside = xr.DataArray(~draw.drawn, dims="input")
     lost = (scores.gold.notnull() & outside).any([dim for dim in scores.gold.dims if dim != "input"])
-    scores.later.make(_warn_not_drawn, lost)
+    scores.later.make(drawn.warn_not_drawn, lost)
     return replace(scores, gold=scores.gold.where(~outside)), groups
 
 
@@ -214,16 +214,6 @@ def _check_equal_within(draw: drawn.Draw, groups: Groups) -> None:
                 f"{each.max():.3g} ({drawn.PROBABILITY}), so the rated ones are no random sample of it; leave out "
                 f"strata=, which uses the coordinate {drawn.STRATUM!r}"
             )
-
-
-def _warn_not_drawn(lost: xr.DataArray) -> None:
-    if bool(lost.any()):
-        labels = lost.indexes["input"][lost.values] if "input" in lost.indexes else np.flatnonzero(lost.values)
-        validate.warn(
-            f"{validate.counted(len(labels), 'input')} with human scores, but not drawn: "
-            f"{validate.listing(labels, 3)}; this analysis leaves them out",
-            "not_drawn",
-        )
 
 
 def warn_of_groups(rated_in: xr.DataArray, rated: xr.DataArray, argument: str, what: str) -> None:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -104,10 +105,12 @@ def _for_each_group(
         if not isinstance(known.get("threshold", 0.0), float):
             del known["threshold"]
         each = functools.partial(each, **known)
+        members: dict[str | None, list[int]] = {}
+        for at, group in enumerate(groups):
+            members.setdefault(group, []).append(at)
         for label in labels:
-            places = [at for at, group in enumerate(groups) if group == label]
             with part():
-                found, reason = _of_group(each, ds, gold, dim, places, f"{by}={label!r}", whole, told)
+                found, reason = _of_group(each, ds, gold, dim, members[label], f"{by}={label!r}", whole, told)
             by_group.append(_in_order(found, whole))
             if reason:
                 reasons.setdefault(reason, []).append(label)
@@ -129,7 +132,27 @@ def _in_order(found: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:
 
 def joined(results: Sequence[xr.Dataset], index: pd.Index[Any]) -> xr.Dataset:
     """Results side by side, along a new dim; coordinates and attrs are those of the first."""
+    first = results[0]
+    if all(_alike(first, each) for each in results):  # what xarray gives, in a tenth of the time
+        stacked = {name: _stacked([each.variables[name] for each in results], index) for name in first.data_vars}
+        return xr.Dataset(stacked, {**first.coords.variables, index.name: index}, first.attrs)
     return xr.concat(results, dim=index, join="outer", combine_attrs="override", coords="minimal", compat="override")
+
+
+def _alike(one: xr.Dataset, other: xr.Dataset) -> bool:
+    """Whether both are in memory, with variables of the same names, dims and dtypes, for the same labels."""
+    if list(one.data_vars) != list(other.data_vars) or list(one.coords.variables) != list(other.coords.variables):
+        return False
+    pairs = [(one.variables[name], other.variables[name]) for name in one.data_vars]
+    if not all(isinstance(each.data, np.ndarray) for pair in pairs for each in pair):
+        return False
+    same = all(mine.dims == theirs.dims and mine.dtype == theirs.dtype for mine, theirs in pairs)
+    return same and all(index.equals(other.indexes[dim]) for dim, index in one.indexes.items())
+
+
+def _stacked(values: Sequence[xr.Variable], index: pd.Index[Any]) -> xr.Variable:
+    first = values[0]
+    return xr.Variable((index.name, *first.dims), np.stack([each.values for each in values]), first.attrs)
 
 
 def _of_group(

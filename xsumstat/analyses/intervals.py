@@ -37,7 +37,9 @@ from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import (
     calibrated,
     checks,
+    drawn,
     facts,
+    few_systems,
     labelled,
     metric_pairs,
     near_copies,
@@ -58,6 +60,7 @@ _Job = Bootstrap | Jackknife | Studentized
 OF_BOTH = ("studentized", "corrected")
 # Intervals that know single labels only.
 _OF_SINGLE = ("bca", "corrected", "studentized")
+_FISHER_NEEDS = {"within_system": "4 inputs", "global": "4 outputs"} | dict.fromkeys(("system", "input"), "4 systems")
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -116,9 +119,9 @@ def ci(
 
     Notes
     -----
-    The jackknife needs 4 systems, or ``resample="input"``. It can undercover at input level with up to 16 systems and
-    heavy tails or outliers: try ``interval="studentized"``. Formulas and sources: documentation, "How intervals and
-    tests are computed"; coverage: "Calibration". Scope after Deutsch, Dror & Roth (2021), §3.
+    The jackknife needs 4 systems, or ``resample="input"``, and weights inputs as `corr` does. It can undercover at
+    input level with up to 16 systems and heavy tails or outliers: try ``interval="studentized"``. Source: Deutsch, Dror
+    & Roth (2021), §3. Documentation: "How intervals and tests are computed", "Calibration".
 
     {demo}
     >>> ds.meta.ci("human", metric="judge", level="input", coefficient="kendall").meta.to_frame(brief=True).round(2)
@@ -144,24 +147,31 @@ def ci(
     ready["compared_within"] = measure.compared_within
     resample = dims if interval in OF_BOTH else resample
     ready["these_systems"] = method != "fisher" and these_systems(resample, dims)
+    plain = given is None and not clusters and not set(dims) - set(facts.CELLS)
+    ready["weigh"] = measure.can_weigh and plain and method == "jackknife"
     if method == "fisher":
         scores = schema.prepare(ds, gold, metric, **ready)
         calibrated.refuse(scores.score, "Fisher's interval")
         measure = replace(measure, given=scores.given)
-        found = _fisher(scores, measure, confidence_level)
+        found = few_systems.without_limits(_fisher(scores, measure, confidence_level), scores, measure)
         _warn(found, scores, measure, None, dims, draws.n_resamples)
         own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
         return results.result(found, scores, analysis="ci", **own)
     ready["constant"] = measure.coefficient.of_constants
-    if other is None:
-        scores = schema.prepare(ds, gold, metric, **ready)
-        targets: tuple[Target, ...] = tuple((at,) for at in scores.rows)
-    else:
-        scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
+
+    def prepared(**how: Any) -> tuple[schema.Scores, tuple[Target, ...]]:
+        if other is not None:
+            return metric_pairs.prepare(ds, gold, metric, other, **how)
+        scores = schema.prepare(ds, gold, metric, **how)
+        return scores, tuple((at,) for at in scores.rows)
+
+    scores, targets = prepared(**ready)
     if random_dims(resample, dims, scores.shape) != dims:
         dims = random_dims(resample, dims, scores.shape)
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
+        if method != "jackknife" and scores.weights is not None:
+            scores, targets = prepared(**(ready | {"weigh": False}))
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
@@ -199,13 +209,14 @@ def ci(
             found = found.assign(by_chance)
         if "pairs_used" in found:
             scores.later.make(chance.warn_few, found["pairs_used"], measure.coefficient)
-    attrs |= threshold_attrs(measure.coefficient, calibrate_on)
+    found = few_systems.without_limits(found, scores, measure)
     _warn(found, scores, measure, kind, dims, draws.n_resamples)
     if resting is not None:
         labels = scores.score["metric"].values.tolist()
         names = [" and ".join(str(labels[at]) for at in target) for target in targets]
         systems = checks.labels_of(scores.score, "system")
         scores.later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)
+    attrs |= threshold_attrs(measure.coefficient, calibrate_on) | drawn.attrs_of(ds, scores.weights)
     return results.result(found, scores, analysis="ci", method=method, **measure.attrs, **attrs)
 
 
@@ -296,8 +307,9 @@ def _warn(
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
         needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
-        message = f"no {called} interval, which needs {needs}, for"
-        later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
+        few_systems.warn_without(found, name, scores, measure, called, needs)
+    elif kind is None:
+        few_systems.warn_without(found, name, scores, measure, "Fisher", _FISHER_NEEDS.get(measure.level, "4 outputs"))
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)

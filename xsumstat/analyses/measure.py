@@ -190,7 +190,7 @@ def settled(
 ) -> Measure:
     """The measure with covariates and thresholds (one for each metric or for all; none where they are calibrated)."""
     measure = on_scale(measure, scores, positive)
-    record, measure = measure.coefficient, replace(measure, given=scores.given)
+    record, measure = measure.coefficient, replace(measure, given=scores.given, weights=scores.weights)
     if calibrate_on is not None:
         if threshold is not None:
             raise ValueError("threshold and calibrate_on both say what a tie is; give one of them")

@@ -34,6 +34,7 @@ from xsumstat.dataset import (
     calibrated,
     checks,
     chunking,
+    drawn,
     facts,
     labelled,
     metric_pairs,
@@ -159,6 +160,7 @@ def compare_metrics(
             scores, pairs = asked.prepared(ds, gold, job)
             job = replace(job, targets=pairs, measure=settled(measure, scores, threshold, calibrate_on, gold, positive))
             attrs = {**threshold_attrs(job.measure.coefficient, calibrate_on), "cluster": clusters or None}
+            attrs |= drawn.attrs_of(ds, scores.weights)
             job = asked.of_scores(scores, job)
             whole, refits = calibration.with_refits(ds, scores)
             found = _compared(scores, whole, replace(job, refits=refits), progress, attrs)
@@ -182,6 +184,7 @@ class _Asked:
         ready: dict[str, Any] = {"level": level, "missing": job.measure.missing, "given": self.given}
         ready |= {"compared_within": job.measure.compared_within, "constant": coefficient.of_constants}
         ready["these_systems"] = these_systems(self.resample, job.dims)
+        ready["weigh"] = job.measure.can_weigh and self.given is None and not self.clusters
         return metric_pairs.prepare(ds, gold, self.metric, self.other, **ready)
 
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:

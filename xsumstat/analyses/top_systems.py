@@ -206,7 +206,7 @@ def ranked(ds: xr.Dataset, by: Any, argument: str) -> tuple[list[int], list[int]
         raise ValueError(f"{argument} has {human.sizes['system']} systems, the scores have {ds.sizes['system']}")
     means = human.mean([dim for dim in human.dims if dim != "system"]).values
     if np.isinf(means).any():
-        raise ValueError(f"{argument}={name!r} has infinite values; a missing score is NaN")
+        raise ValueError(f"{argument}={name!r} has infinite values; write missing scores as NaN")
     order = [int(at) for at in np.argsort(-means, kind="stable") if not np.isnan(means[at])]
     if not order:
         raise ValueError(f"{argument}={name!r} has no score at all")

@@ -22,7 +22,7 @@ from xsumstat.report import judge_runs, judge_subject, report_data
 MET, NOT_MET, UNKNOWN = 0, 1, 2
 _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
-_EXAMPLES = "as 'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
+_EXAMPLES = "'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # Of one judge: status, name, and the reason.
 _OfJudge = tuple[int, Hashable, str]
 
@@ -48,7 +48,7 @@ def requirement(text: str) -> Requirement:
     """Parse a requirement; raises ValueError."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
-        raise ValueError(f"{arguments.name('require')} must be {_EXAMPLES}, got {text!r}")
+        raise ValueError(f"{arguments.name('require')} must look like {_EXAMPLES}, got {text!r}")
     of, sign, number = parts[1], parts[2], parts[3]
     of = validate.choice("require", of, [*COEFFICIENTS, "alt_test", "bias", "drift"])
     try:
@@ -57,7 +57,7 @@ def requirement(text: str) -> Requirement:
         raise ValueError(f"{arguments.name('require')} must end in a number, got {text!r}") from error
     wanted = {"alt_test": (None,), "bias": (None, "<=", "≤"), "drift": ("<=", "≤")}.get(of, (">=", "≥"))
     if sign not in wanted or (bound is not None and not math.isfinite(bound)):
-        raise ValueError(f"{arguments.name('require')} must be {_EXAMPLES}, got {text!r}")
+        raise ValueError(f"{arguments.name('require')} must look like {_EXAMPLES}, got {text!r}")
     if of == "drift" and bound is not None and bound <= 0:
         raise ValueError(f"{arguments.name('require')}: a drift must be allowed to be above 0, got {text!r}")
     return Requirement(text.strip(), of, bound)

@@ -31,7 +31,7 @@ def check_finite(*scores: FloatArray | Sequence[FloatArray]) -> None:
     """Raise for infinite scores in one or several matrices; lazy scores cannot be checked earlier."""
     matrices = ([each] if isinstance(each, np.ndarray) and each.ndim < 3 else each for each in scores)
     if any(np.isinf(matrix).any() for several in matrices for matrix in several):
-        raise ValueError("scores hold infinite values; a missing score is NaN")
+        raise ValueError("scores hold infinite values; write missing scores as NaN")
 
 
 def footprint(shape: tuple[int, int], level: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xsumstat.coefficients import arrays
+from xsumstat.coefficients import arrays, weighted_pearson
 from xsumstat.coefficients.curvature import Bend, Curvature
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
@@ -18,6 +18,8 @@ from xsumstat.kernels import jackknife as jackknife_kernels
 
 def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
     x, z = arrays.scaled(x), arrays.scaled(z)
+    if measure.weights is not None:
+        return weighted_pearson.parts(x, z, measure, measure.weights)
     if measure.level in ("input", "within_system"):
         return _of_groups(x, z, measure, kind)
     value = measure.estimator(x, z).value()

@@ -12,6 +12,7 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.curvature import Bend
 from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
 # Of all systems, and of all inputs, which ones.
@@ -50,6 +51,7 @@ class OfMeans:
     bends: tuple[Bend, ...] = ()  # unknown with covariates or clusters
     clustered: bool = False
     pearson_value: float = math.nan  # with all systems, where they are clusters
+    weights: InputWeights | None = None  # of drawn inputs
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,6 +68,7 @@ class OfMeans:
             clustered=self.clustered,
             pearson_value=self.pearson_value - other.pearson_value,
             bends=(*_placed(self, other), *(replace(bend, weight=-bend.weight) for bend in _placed(other, self))),
+            weights=self.weights,
         )
 
 
@@ -81,6 +84,7 @@ class OfGroups:
     members: str  # their dim
     clustered: bool = False
     clusters: IntArray | None = None  # (groups,); None where each group is its own cluster
+    weights: InputWeights | None = None  # of drawn inputs; all values are linearised
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,6 +149,7 @@ class OfCells:
     n_cells: int
     clustered: bool = False
     share: Share | None = None
+    weights: InputWeights | None = None  # of drawn inputs
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -158,6 +163,7 @@ class OfCells:
             self.influence - other.influence,
             self.n_cells,
             self.clustered,
+            weights=self.weights,
         )
 
 
@@ -243,11 +249,42 @@ def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
         return OfAny(math.nan, np.empty(0), np.empty(0), measure.level)
     if not (systems.all() and inputs.all()):
         x, z = (np.ascontiguousarray(each[..., systems, :][..., inputs]) for each in (x, z))
+    if measure.weights is not None:
+        return _weighted(x, z, measure, measure.weights.among(inputs))
     known = measure.coefficient.partial if measure.given else measure.coefficient.leave_one_out
     parts = _of_any(x, z, measure) if known is None else known.parts(x, z, measure)
     if measure.own_cells and isinstance(parts, OfMeans | OfAny):
         return replace(parts, taking_part=(systems, inputs))
     return parts
+
+
+def _weighted(x: FloatArray, z: FloatArray, measure: Measure, weights: InputWeights) -> Parts:
+    """Parts whose inputs have weights; `measure` is one that can weigh."""
+    assert measure.coefficient.leave_one_out is not None
+    known, weighing = measure.coefficient.leave_one_out, replace(measure, weights=weights)
+    if measure.level in ("global", "within_system"):
+        pearson: Parts = known.parts(x, z, weighing)
+        return pearson
+    x, z = weighing.seen(x, z)
+    parts = known.parts(x, z, replace(measure, weights=None))
+    if isinstance(parts, OfMeans):
+        return replace(parts, weights=weights)
+    assert isinstance(parts, OfGroups)
+    return weighted(parts, weights)
+
+
+def weighted(parts: OfGroups, weights: InputWeights) -> OfGroups:
+    """Parts of a weighted average of inputs, linearised: their plain averages are the weighted ones.
+
+    Each coefficient r becomes ``θ + w·(r − θ)`` with the weighted average θ and the weights w over their mean, and what
+    a member moves it is multiplied by w.
+    """
+    share = weights.shares(~np.isnan(parts.r))
+    value = float(weights.averages(parts.r[None])[0])
+    r = value + share * (parts.r - value)
+    averages = weights.averages(np.where(parts.there, parts.without, parts.r))
+    without = np.where(np.isnan(parts.r), parts.without, r + share * (parts.without - parts.r))
+    return replace(parts, value=value, r=r, without=without, averages=averages, weights=weights)
 
 
 def taking_part(x: FloatArray, z: FloatArray, measure: Measure) -> TakingPart:

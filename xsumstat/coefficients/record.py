@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from xsumstat.coefficients import arrays
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray, Pair
 
 LEVELS = ("system", "input", "global", "within_system")
@@ -188,13 +189,21 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured: a coefficient, level, treatment of missing and undefined values, and covariates."""
+    """What is measured: a coefficient, level, treatment of missing and undefined values, covariates, weights."""
 
     coefficient: Coefficient
     level: str = "system"
     missing: str = "pairwise"
     undefined: str = "drop"
     given: tuple[str, ...] = ()
+    weights: InputWeights | None = field(default=None, compare=False)
+
+    @property
+    def can_weigh(self) -> bool:
+        """Whether inputs can have weights: at input level, where means are correlated, and Pearson's r."""
+        record = self.coefficient
+        of_level = record.of_means if self.level == "system" else self.level == "input" or record.name == "pearson"
+        return of_level and self.missing == "pairwise" and record.leave_one_out is not None
 
     @property
     def undefined_as_zero(self) -> bool:
@@ -245,7 +254,17 @@ class Measure:
             assert self.coefficient.partial is not None
             return self.coefficient.partial.estimator(x, z, self)
         assert self.coefficient.estimator is not None
-        return self.coefficient.estimator(x, z, self)
+        return self.coefficient.estimator(*self.seen(x, z), self)
+
+    def seen(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The scores whose plain means are correlated: linearised ones where inputs have weights."""
+        return (x, z) if self.weights is None or self.level != "system" else self.weights.scores(x, z)
+
+    def average(self, r: FloatArray, n: FloatArray) -> float:
+        """Average of the groups' coefficients."""
+        if self.weights is None or self.level != "input":
+            return arrays.average(r, n, self.undefined_as_zero)
+        return self.weights.average(r, n, self.undefined_as_zero)
 
     def swapped(self, scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...]) -> Sequence[Differences]:
         """Prepare pairs of `scores` (metrics, systems, inputs) for swaps, with gold `z`."""

@@ -132,7 +132,8 @@ def fraction(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{arguments.name(name)} must be a number between 0 and 1, got {given(value)}")
     if not 0 < float(value) < 1:
-        raise ValueError(f"{arguments.name(name)} must lie strictly between 0 and 1, got {given(value)}")
+        percent = f"; write {value / 100:g} for {value:g} %" if 2 <= float(value) < 100 else ""
+        raise ValueError(f"{arguments.name(name)} must lie strictly between 0 and 1, got {given(value)}{percent}")
     return float(value)
 
 

@@ -131,7 +131,7 @@ def check_finite(spread: Fact, name: str) -> None:
         infinite: xr.DataArray = (spread.array == np.inf).any([dim for dim in spread.dims if dim != "metric"])
         labels = infinite["metric"].values[infinite.values].tolist() if infinite.ndim else []
         whose = f" of {validate.named('metric', labels)}" if labels else ""
-        raise ValueError(f"{name} has infinite values{whose}; a missing score is NaN")
+        raise ValueError(f"{name} has infinite values{whose}; write missing scores as NaN")
 
 
 def check_gold(spread: Fact, name: str) -> None:

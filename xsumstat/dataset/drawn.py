@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
+from xsumstat.dataset import chunking
 from xsumstat.dataset.value_checks import Checks
 
 PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
@@ -109,31 +111,78 @@ def _check_whole(draw: Draw) -> None:
         )
 
 
+def is_of_draw(ds: xr.Dataset, values: xr.DataArray) -> bool:
+    """Whether human scores are those of inputs that were drawn with unequal probabilities."""
+    seen = _of_unequal(ds, values)
+    return seen is not None and _are_of_draw(seen[0].compute().values, seen[1])
+
+
+def rated_of_draw(score: xr.DataArray, human: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Scores and human scores, in memory, and the human scores without those of inputs that were not drawn."""
+    human = human.compute()
+    inputs = score.coords[DRAWN].values.astype(bool)
+    if chunking.is_lazy(score):
+        score, human, inputs = score.isel(input=inputs).compute(), human.isel(input=inputs), inputs[inputs]
+    outside = xr.DataArray(~inputs, {"input": human["input"]} if "input" in human.indexes else None, dims="input")
+    warn_not_drawn((human.notnull() & outside).any([dim for dim in human.dims if dim != "input"]))
+    return score, human.where(~outside)
+
+
+def weights(score: xr.DataArray) -> InputWeights:
+    """The weight of each input of scores, and its stratum."""
+    probability = np.asarray(score.coords[PROBABILITY].values, dtype=float)
+    strata = np.unique(score.coords[STRATUM].values.astype(str), return_inverse=True)[1]
+    return InputWeights(1.0 / probability, strata.astype(np.int64))
+
+
+def warn_not_drawn(lost: xr.DataArray) -> None:
+    """Name the inputs with human scores that were not drawn."""
+    if bool(lost.any()):
+        labels = lost.indexes["input"][lost.values] if "input" in lost.indexes else np.flatnonzero(lost.values)
+        validate.warn(
+            f"{validate.counted(len(labels), 'input')} with human scores, but not drawn: "
+            f"{validate.listing(labels, 3)}; this analysis leaves them out",
+            "not_drawn",
+        )
+
+
 def warn_ignored(ds: xr.Dataset, values: xr.DataArray, later: Checks | None = None) -> None:
     """Warn that an analysis ignores unequal probabilities, if it sees the human scores of the drawn inputs alone."""
-    if not all(name in ds.coords and ds[name].dims == ("input",) for name in COORDS) or "input" not in values.dims:
-        return
-    draw = _described(ds)
-    if draw is None or about_equal(draw.probability[draw.drawn]):
-        return
-    there = values.notnull().any([dim for dim in values.dims if dim != "input"])
-    if "input" in ds.indexes and "input" in there.indexes:
-        there = there.reindex(input=ds.indexes["input"], fill_value=False)
-    if there.sizes["input"] == len(draw.drawn):
+    if seen := _of_unequal(ds, values):
+        there, draw = seen
         (later or Checks()).make(_warn_ignored, there.compute() if later is None else there, draw)
 
 
+def _of_unequal(ds: xr.Dataset, values: xr.DataArray) -> tuple[xr.DataArray, Draw] | None:
+    """Which inputs of the Dataset have values, and the draw, if its probabilities are unequal."""
+    if not all(name in ds.coords and ds[name].dims == ("input",) for name in COORDS) or "input" not in values.dims:
+        return None
+    draw = _described(ds)
+    if draw is None or about_equal(draw.probability[draw.drawn]):
+        return None
+    there = values.notnull().any([dim for dim in values.dims if dim != "input"])
+    if "input" in ds.indexes and "input" in there.indexes:
+        there = there.reindex(input=ds.indexes["input"], fill_value=False)
+    return (there, draw) if there.sizes["input"] == len(draw.drawn) else None
+
+
 def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
-    rated = there.values
-    if not rated[draw.drawn].any() or (~draw.drawn).any() and rated[~draw.drawn].mean() > _MOST_UNDRAWN:
+    if not _are_of_draw(there.values, draw):
         return
     low, high = draw.probability[draw.drawn].min(), draw.probability[draw.drawn].max()
     validate.warn_once(
         f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "
         "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
-        'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), or draw with allocation="proportional"',
+        'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), for correlations ds.meta.corr() and the '
+        'jackknife of ds.meta.ci() and ds.meta.compare_metrics() with level="system" or "input" (Pearson\'s r: any '
+        'level), or draw with allocation="proportional"',
         "unequal_probabilities",
     )
+
+
+def _are_of_draw(rated: BoolArray, draw: Draw) -> bool:
+    """Whether rated inputs are those of the draw: some were drawn, and few of the others are rated."""
+    return bool(rated[draw.drawn].any()) and (bool(draw.drawn.all()) or rated[~draw.drawn].mean() <= _MOST_UNDRAWN)
 
 
 def sentence(attrs: Mapping[Any, Any], verb: str = "are") -> str:
@@ -142,7 +191,14 @@ def sentence(attrs: Mapping[Any, Any], verb: str = "are") -> str:
     if how is None:
         return ""
     weighted = " Strata are weighted by their shares of all inputs." if attrs.get("strata") == STRATUM else ""
+    if attrs.get("weights") == PROBABILITY:
+        weighted = " Each input is weighted by 1 over its probability."
     return f"The rated inputs {verb} {how}.{weighted}"
+
+
+def attrs_of(ds: xr.Dataset, weights: InputWeights | None) -> dict[str, Any]:
+    """Attrs of a result whose inputs have weights."""
+    return {} if weights is None else {HOW: ds.attrs.get(HOW), "weights": PROBABILITY}
 
 
 def without(ds: xr.Dataset) -> xr.Dataset:

@@ -39,7 +39,7 @@ def find_gold(
             raise ValueError(
                 f"{argument} {gold!r} names both a metric and a variable; pass ds[{gold!r}], or rename one"
             )
-        return score.sel(metric=gold), str(gold), [gold]
+        return score.isel(metric=labels.index(gold)), str(gold), [gold]
     if is_variable:
         return locate.checked(ds[gold], "gold"), gold, []
     variables = [str(name) for name in ds.data_vars if name != "score"]

@@ -8,9 +8,11 @@ from typing import Any
 
 import xarray as xr
 
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
 from xsumstat.dataset import (
     align,
+    calibrated,
     checks,
     chunking,
     covariates,
@@ -44,6 +46,7 @@ class Scores:
     covariates: tuple[xr.DataArray, ...] = ()
     given: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    weights: InputWeights | None = None  # of drawn inputs
 
     @property
     def human(self) -> xr.DataArray:
@@ -85,12 +88,13 @@ def prepare(
     compared_within: str | None = None,
     these_systems: bool | None = False,
     over: str | None = None,
+    weigh: bool = False,
 ) -> Scores:
     """Check a Dataset, find and align its gold and metrics, and report what is left out."""
     # Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
     # (`each_word`: for each of three or more). `over` names raters of a gold that is pooled; `these_systems` silences
     # the warning of few systems (None: the number decides). Lazy scores stay lazy: values are checked when the result
-    # is computed.
+    # is computed. With `weigh` drawn inputs have weights, and their scores are computed at once.
     score = locate.checked_scores(ds)
     human, name, own_labels = golds.find_gold(ds, score, gold)
     ratings, texts = golds.ratings_in(ds), golds.texts_of(ds)
@@ -110,7 +114,11 @@ def prepare(
     held = [align.laid_out(each.values, score, each.name) for each in beside]
     align.check_not_empty(score)
     later = Checks()
-    drawn.warn_ignored(ds, human, later)
+    weigh = weigh and not calibrated.labels(score) and drawn.is_of_draw(ds, human)
+    if weigh:
+        score, human = drawn.rated_of_draw(score, human)
+    else:
+        drawn.warn_ignored(ds, human, later)
 
     is_lazy = chunking.is_lazy(score) or chunking.is_lazy(human)
     masked = masks.masked(score, human, held, missing=missing, is_lazy=is_lazy)
@@ -145,9 +153,10 @@ def prepare(
     checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
-    spreads = found.spread, found.of_gold
+    spreads, held = (found.spread, found.of_gold), masked.covariates
+    weights = drawn.weights(score) if weigh else None
     return Scores(
-        score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(masked.covariates), names, texts
+        score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts, weights
     )
 
 

@@ -12,6 +12,7 @@ from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.score_limits import wilson_about
 
@@ -110,6 +111,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     assert isinstance(parts, OfCells | OfAny)
     by_dim = {"system": parts.systems, "input": parts.inputs}
     found = [deleted_variance(by_dim[dim], _about(parts)) for dim in ("system", "input") if dim in dims]
+    if "input" in dims and isinstance(parts, OfCells) and parts.weights is not None:
+        found[-1] = _of_weighted(parts, parts.weights)[0]
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
@@ -123,13 +126,17 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
 
     ``V_i = M/(M−1)·Σ_j(Σ_i ψ_ij)²``, ``V_c = M/(M−1)·N/(N−1)·Σψ²``. Rank coefficients take Pearson's ratio to V_s,
     times ``((N−2)/(N−1))²``, as a jackknife doubles its second-order part. Over inputs alone V_i becomes ``max(V_i − B,
-    V_i/2)``: near r = 1 the second-order part B dominates. k covariates multiply V_s by ``(N−1−k)/(N−1)``.
+    V_i/2)``: near r = 1 the second-order part B dominates. k covariates multiply V_s by ``(N−1−k)/(N−1)``. Weighted
+    inputs have V_i by strata.
     """
     systems, inputs = parts.shape
     own, ratio = of_systems(parts)
     if dims == ("system",):
         return own
-    of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
+    if parts.weights is None:
+        of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
+    else:
+        of_inputs = _of_weighted(parts, parts.weights)[0]
     of_cells = inputs / (inputs - 1) * systems / (systems - 1) * float(np.sum(parts.influence**2))
     if not ratio:  # nothing varies, and perhaps no Pearson's r is there
         return 0.0 if dims == ("input",) else own
@@ -154,23 +161,42 @@ def of_systems(parts: OfMeans) -> tuple[float, float]:
 def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     """V over members from the averages without each; over groups from the spread of their r.
 
-    ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``.
+    ``V_i = Σ(r_j − mean)²/(m(m−1))`` of the m groups, ``V_c = m⁻²·Σ_j (n_j−1)/n_j·Σ_i (r_j(−i) − mean)²``. Weighted
+    inputs have V_i by strata.
     """
     groups = "input" if parts.members == "system" else "system"
     here = ~np.isnan(parts.r)
     r = parts.r[here]
     m = len(r)
-    if parts.clusters is None:
+    if parts.weights is not None and groups == "input":
+        of_groups = _of_weighted(parts, parts.weights)[0] if m > 1 else math.nan
+    elif parts.clusters is None:
         of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
     else:
         sums = _summed(r - r.mean(), parts.clusters[here])
         of_groups = len(sums) / (len(sums) - 1) * float(np.sum(sums**2)) / m**2 if len(sums) > 1 else math.nan
     if dims == (groups,):
         return of_groups
-    of_members = deleted_variance(parts.averages, _about(parts))
+    if parts.weights is None or groups == "input":
+        of_members = deleted_variance(parts.averages, _about(parts))
+    else:
+        of_members = _of_weighted(parts, parts.weights)[0]
     if dims == (parts.members,):
         return of_members
     return of_members + max(0.0, of_groups - noise_of_cells(parts))
+
+
+def _of_weighted(parts: OfMeans | OfGroups | OfCells, weights: InputWeights) -> tuple[float, float]:
+    """V_i of inputs with weights, and its degrees of freedom."""
+    if isinstance(parts, OfMeans):
+        return weights.variance(parts.influence.sum(axis=0))
+    if isinstance(parts, OfCells):
+        return weights.variance(weights.moved(parts.value, parts.inputs))
+    if parts.members == "input":
+        return weights.variance(weights.moved(parts.value, parts.averages))
+    here = ~np.isnan(parts.r)
+    r = parts.r[here]
+    return weights.among(here).variance((r - r.mean()) / len(r)) if len(r) else (math.nan, math.nan)
 
 
 def noise_of_cells(parts: OfGroups) -> float:
@@ -232,6 +258,8 @@ def bias(parts: Parts, dims: tuple[str, ...]) -> float:
     ):
         return 0.0
     if isinstance(parts, OfGroups):
+        if parts.weights is not None and parts.members == "input":
+            return parts.weights.bias(parts.value, parts.averages) if "input" in dims else 0.0
         return _bias_of_groups(parts) if parts.members in dims else 0.0
     assert isinstance(parts, OfCells | OfAny)
     random = dims
@@ -239,6 +267,9 @@ def bias(parts: Parts, dims: tuple[str, ...]) -> float:
         members = "input" if parts.level == "within_system" else "system"
         random = tuple(dim for dim in dims if dim == members)
     by_dim = {"system": parts.systems, "input": parts.inputs}
+    if isinstance(parts, OfCells) and parts.weights is not None:
+        of_inputs = parts.weights.bias(parts.value, parts.inputs) if "input" in random else 0.0
+        return of_inputs + (_bias_of_deleted(parts.systems, parts.value) if "system" in random else 0.0)
     return sum(_bias_of_deleted(by_dim[dim], parts.value) for dim in random)
 
 
@@ -279,6 +310,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
     df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
+    if isinstance(parts, OfMeans | OfGroups | OfCells) and parts.weights is not None and dims == ("input",):
+        df = _of_weighted(parts, parts.weights)[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
     few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)

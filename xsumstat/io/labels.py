@@ -46,7 +46,7 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
         lacking = np.flatnonzero(empty[codes])
         raise ValueError(
             f"{validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
-            f"{place(int(lacking[0]))}"
+            f"{place(int(lacking[0]))}; drop or fill {'it' if len(lacking) == 1 else 'them'}"
         )
     if bare:
         merged = _codes(labels)

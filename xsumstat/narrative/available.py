@@ -14,7 +14,7 @@ from xsumstat import catalogue
 from xsumstat.catalogue import ANALYSES
 from xsumstat.core import method_synonyms, synonyms, validate
 from xsumstat.dataset import drawn, facts, golds, preferences, wording
-from xsumstat.io import roles, texts
+from xsumstat.io import roles, runs, texts
 
 RATERS, AMONG, PREFERENCES = "raters and judges", "among metrics", "preferences"
 # What of these needs no single ratings.
@@ -206,8 +206,11 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     choices = _of_choices(frame)
     if choices:
         return choices
+    columns_of = frame.columns
     texts_of_scores = roles.labels_of(frame)
     frame = texts.coded(frame, texts_of_scores, [])
+    run = runs.recognised(frame)
+    frame = frame if run is None else runs.first(frame, run)
     found = roles.of(frame)
     fields = ("metric", "system", "input", "value") if found.tidy else ("system", "input")
     columns = {field: getattr(found, field) for field in fields}
@@ -217,12 +220,13 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     arguments += [f"{field}=..." for field in lacking] + ([] if found.tidy else ["wide=True"])
     dims = found.dims(frame)
     arguments += [f"dims={(dims[0] if len(dims) == 1 else dims)!r}"] if dims else []
+    arguments += [] if run is None else [f"run={run!r}"]
     arguments += [f"{name}={value!r}" for name, value in found.arguments.items()]
     arguments += [f"labels={texts_of_scores!r}"] if texts_of_scores else []
     labels = [f"{name!r} ({field})" for field, name in columns.items() if name is not None]
-    labels += [f"{name!r} (dims)" for name in dims]
+    labels += [f"{name!r} (dims)" for name in dims] + ([] if run is None else [f"{run!r} (run)"])
     said = [
-        ("columns", validate.listing(frame.columns, 20)),
+        ("columns", validate.listing(columns_of, 20)),
         ("recognised", ", ".join(labels) or "no column by its name"),
     ]
     said += [("" if at else "used as", text) for at, text in enumerate(found.words())]

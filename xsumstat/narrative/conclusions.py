@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.catalogue import ALL, ANALYSES, Analysis
 from xsumstat.core import validate
-from xsumstat.dataset import calibrated, chunking, results, wording
+from xsumstat.dataset import calibrated, chunking, drawn, results, wording
 
 _MOST_LABELS = 3
 # Of so many labels each gets a sentence with its numbers, in brief.
@@ -48,7 +48,7 @@ def conclusion(result: xr.Dataset) -> str:
     """
     try:
         said = sentences(result)
-        more = [*_turned(result), *_calibrated(result)] if said not in ([], [_LAZY]) else []
+        more = [*_turned(result), *_calibrated(result), *_weighted(result)] if said not in ([], [_LAZY]) else []
         return " ".join([*said, *more])
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
@@ -70,6 +70,10 @@ def _calibrated(result: xr.Dataset) -> list[str]:
         if found
         else []
     )
+
+
+def _weighted(result: xr.Dataset) -> list[str]:
+    return [drawn.sentence(result.attrs)] if result.attrs.get("weights") == drawn.PROBABILITY else []
 
 
 def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import drawn, results, scope, wording
+from xsumstat.dataset import drawn, few_systems, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 
 _LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
@@ -147,7 +147,17 @@ def chance(result: xr.Dataset) -> str:
     return f"{counted}; a constant metric would have {told['constant']}, a random one {told['random']}"
 
 
+def of_two_systems(result: xr.Dataset) -> list[str]:
+    """What two systems' correlations cannot show; empty for other results."""
+    if not few_systems.is_of_two(result.attrs):
+        return []
+    why = few_systems.why_certain(str(result.attrs.get("coefficient")))
+    return [f"With 2 systems {why} and tells nothing about the metrics. Use {few_systems.WAY_OUT}."]
+
+
 def corr(result: xr.Dataset) -> list[str]:
+    if few := of_two_systems(result):
+        return few
     values = result["correlation"].values
     if np.isnan(values).all():
         return ["No metric has a defined correlation."]
@@ -165,15 +175,15 @@ def corr(result: xr.Dataset) -> list[str]:
 
 def corr_closing(result: xr.Dataset) -> list[str]:
     """Correlations alone do not show their uncertainty."""
-    return (
-        ["ci gives intervals, compare_metrics tests which metric is better."]
-        if result.sizes.get("metric", 1) > 1
-        else []
-    )
+    if result.sizes.get("metric", 1) < 2 or few_systems.is_of_two(result.attrs):
+        return []
+    return ["ci gives intervals, compare_metrics tests which metric is better."]
 
 
 def ci(result: xr.Dataset) -> list[str]:
     """The best metric with its interval, intervals that include 0, and the widest."""
+    if few := of_two_systems(result):
+        return few
     if "other_metric" in result.dims and "difference" in result:
         return _differences(result)
     values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
@@ -182,7 +192,8 @@ def ci(result: xr.Dataset) -> list[str]:
     named = labels(result)
     shown = numbers(values)
     if np.isnan(low).all():
-        return [_leads(result, values, shown), "There is no interval.", *undefined(result, "correlation")]
+        return [_leads(result, values, shown), f"There is no interval{_why_none(result)}.",
+                *undefined(result, "correlation")]  # fmt: skip
     texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
              for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
     said = [_leads(result, values, texts, interval(result))]
@@ -190,6 +201,15 @@ def ci(result: xr.Dataset) -> list[str]:
     of_share = wording.scale_of(result.attrs) is not None and COEFFICIENTS[result.attrs["coefficient"]].bounds[0] == 0
     told = [] if of_share else _level_and_width(named, low, high, *_chance_level(result))
     return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
+
+
+def _why_none(result: xr.Dataset) -> str:
+    """The reason that few systems give."""
+    found = result.attrs.get("n_systems")
+    if result.attrs.get("level") != "system" or result.attrs.get("method") not in ("fisher", "jackknife"):
+        return ""
+    few = isinstance(found, int | np.integer) and found < few_systems.NEEDED
+    return f": it needs {few_systems.NEEDED} systems, and there are {found}" if few else ""
 
 
 def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:

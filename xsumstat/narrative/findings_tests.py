@@ -17,9 +17,9 @@ from xsumstat.analyses import adjust
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import drawn, pair_results, scope, wording
+from xsumstat.dataset import drawn, few_systems, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
-from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
+from xsumstat.narrative.findings import chance, coefficient, gold, labels, of_two_systems, undefined
 
 Pair = tuple[Hashable, Hashable]
 
@@ -148,9 +148,11 @@ def _without_correlation(result: xr.Dataset) -> list[str]:
 
 def metric_tests(result: xr.Dataset) -> list[str]:
     """The leading metric, those it beats, and number of pairs that differ."""
+    if few := of_two_systems(result):
+        return few
     won, compared = decided(result)
     if not compared:
-        return ["No test could be made."]
+        return [f"No test could be made{_why_none(result)}."]
     if len(compared) == 1:
         return [_one_pair(result, won)]
     first = leader(result)
@@ -174,6 +176,17 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     said += [f"No test of {listed(alone)} could be made."] if alone else []
     said += _too_few(result) if not won else []
     return [*said, f"{found} ({how}){listing}."]
+
+
+def _why_none(result: xr.Dataset) -> str:
+    """The reason that few systems give a formula, and what to use."""
+    found = result.attrs.get("n_systems")
+    of_formula = result.attrs.get("analysis") == "corr_test" or result.attrs.get("method") in few_systems.FORMULAS
+    if not of_formula or result.attrs.get("level") != "system" or not isinstance(found, int | np.integer):
+        return ""
+    if found >= few_systems.NEEDED:
+        return ""
+    return f": it needs {few_systems.NEEDED} systems, and there are {found}; use compare_metrics(level='input')"
 
 
 def _too_few(result: xr.Dataset) -> list[str]:
@@ -215,7 +228,7 @@ def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
 
 
 def rank(result: xr.Dataset) -> list[str]:
-    return _clusters(result) + undefined(result, "correlation")
+    return of_two_systems(result) or _clusters(result) + undefined(result, "correlation")
 
 
 def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
@@ -234,6 +247,8 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
 
 
 def clusters_closing(result: xr.Dataset) -> list[str]:
+    if few_systems.is_of_two(result.attrs):
+        return []
     tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
     if "adjust_method" in result.attrs:
         correction = wording.correction_words(result)

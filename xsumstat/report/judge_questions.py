@@ -80,7 +80,7 @@ def about_judges(
     }
     if len(about.judges) > 1:
         how = {**of_judges, **measure, "adjust": adjust, "confidence_level": 1 - alpha}
-        found["Which judge agrees better with human scores?"] = [
+        found["Which judge agrees better with the human scores?"] = [
             Ask("compare_metrics", how, table=len(about.judges) > 2)
         ]
     if about.runs is not None:

@@ -236,6 +236,8 @@ def _table(result: xr.Dataset) -> pd.DataFrame | None:
         else:
             names += [title or each[0] for each in group]
             bodies += [each[1:] for each in group]
+    if wording.scale_of(result.attrs) is not None:
+        names = ["agreement" if name == "correlation" else name for name in names]
     return pd.DataFrame(dict(enumerate(bodies))).set_axis(names, axis=1) if len(first) > 2 else None
 
 

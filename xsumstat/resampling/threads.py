@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from xsumstat.core import extras
+from xsumstat.core import arguments, extras
 from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
@@ -115,9 +115,8 @@ def _line_in_a_log(total: int, desc: str) -> Callable[[float], object]:
         done += n
         passed = time.monotonic() - start
         if passed >= _DELAY and done < total:
-            jit.print_once(
-                f"xsumstat: {desc}, {done / total:.0%} done after {passed:.1f} s (progress=True shows a bar)"
-            )
+            shown = arguments.only_in_python(" (progress=True shows a bar)")
+            jit.print_once(f"xsumstat: {desc}, {done / total:.0%} done after {passed:.1f} s{shown}")
 
     return count
 

@@ -1,0 +1,51 @@
+"""What scripts that store rows have in common: their options, the JSON of their name, their section of the page."""
+
+import argparse
+import json
+import os
+import warnings
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from calibration import into_page
+
+HERE = Path(__file__).parent
+
+
+def run(
+    script: str,
+    about: str | None,
+    rows: Callable[[Namespace], Iterable[dict]],
+    page: Callable[[list[dict]], str] | None = None,
+    **options: dict[str, Any],
+) -> None:
+    """Measure rows and keep them after each; then (with --page only) write the section that `page` makes of them."""
+    # `script` is the `__file__`, `about` the `__doc__` of who asks; `options` are keywords of `add_argument`, by name.
+    path = Path(script).resolve()
+    stored = path.with_suffix(".json")
+    parser = argparse.ArgumentParser(
+        prog=f"python benchmarks/{path.name}", description=(about or "").partition("\n")[0]
+    )
+    for name, how in options.items():
+        parser.add_argument(f"--{name}", **how)
+    parser.add_argument("--output", type=Path, default=stored, help="the JSON to write")
+    if page is not None:
+        parser.add_argument("--page", action="store_true", help="write the page only")
+    asked = parser.parse_args()
+    os.environ.setdefault("XSUMSTAT_NUM_THREADS", "1")  # read at every call
+    warnings.simplefilter("ignore")
+    if page is None or not asked.page:
+        found: list[dict] = []
+        for row in rows(asked):
+            print(row, flush=True)
+            found.append(row)
+            asked.output.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
+    if page is not None and asked.output == stored:
+        into_page(path.stem.replace("_", " "), page(json.loads(stored.read_text())))
+
+
+def known(asked: Namespace) -> list[dict]:
+    """Rows that the output has already."""
+    return json.loads(asked.output.read_text()) if asked.output.exists() else []

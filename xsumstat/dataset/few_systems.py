@@ -1,0 +1,80 @@
+"""Correlations of two or three systems' means: what they cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.coefficients.record import Measure
+from xsumstat.coefficients.table import COEFFICIENTS
+from xsumstat.core import validate
+from xsumstat.dataset import checks
+from xsumstat.dataset.scores import Scores
+
+WAY_OUT = "level='global' or 'input', or rate more systems"
+# Coefficients of two systems that depend on more than their order.
+_OF_MORE = ("spa",)
+NEEDED = 4  # by the jackknife, Fisher's interval and formulas
+FORMULAS = ("williams", "steiger", "meng", "zou")
+_NEAR = 1e-9
+
+
+def is_of_two(attrs: Mapping[Any, Any]) -> bool:
+    """Whether a result's coefficients only tell the order of two systems."""
+    record = COEFFICIENTS.get(str(attrs.get("coefficient")))
+    order = record is None or (record.scale is None and record.name not in _OF_MORE)
+    return attrs.get("level") == "system" and attrs.get("n_systems") == 2 and "by" not in attrs and order
+
+
+def why_certain(coefficient: str) -> str:
+    """What two systems make of a coefficient: "every correlation is 1 or -1"."""
+    record = COEFFICIENTS.get(coefficient)
+    return (
+        "every accuracy is 1 or 0" if record is not None and record.bounds[0] == 0 else "every correlation is 1 or -1"
+    )
+
+
+def without_limits(found: xr.Dataset, scores: Scores, measure: Measure) -> xr.Dataset:
+    """Intervals of two systems' order, with a warning: NaN, as no resample shows how uncertain it is."""
+    if not is_of_two(_attrs(scores, measure)):
+        return found
+    values = found["correlation" if "correlation" in found else "difference"]
+    certain = np.abs(values - values.round()) < _NEAR
+    scores.later.make(_warn, certain, measure.coefficient.name)
+    limits = {name: found[name].where(~certain) for name in ("ci_low", "ci_high", "standard_error")}
+    if "fell_back" in found:
+        limits["fell_back"] = found["fell_back"] & ~certain
+    return found.assign(limits)
+
+
+def warn_without(found: xr.Dataset, name: str, scores: Scores, measure: Measure, what: str, needs: str) -> None:
+    """Warn of estimates without an interval; two systems have a warning of their own."""
+    if not is_of_two(_attrs(scores, measure)):
+        message = f"no {what} interval, which needs {needs}, for"
+        scores.later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
+
+
+def warn_without_test(scores: Scores, level: str, method: str) -> bool:
+    """Whether there are too few systems for a formula; warn of it."""
+    systems = scores.shape[0]
+    if level != "system" or systems >= NEEDED:
+        return False
+    validate.warn(
+        f"no p-value: method={method!r} needs {NEEDED} systems, got {systems}; use compare_metrics(level='input')",
+        "no_test",
+    )
+    return True
+
+
+def _attrs(scores: Scores, measure: Measure) -> dict[str, Any]:
+    return {"coefficient": measure.coefficient.name, "level": measure.level, "n_systems": scores.shape[0]}
+
+
+def _warn(certain: xr.DataArray, coefficient: str) -> None:
+    if certain.values.any():
+        validate.warn(
+            f"with 2 systems {why_certain(coefficient)}, so there is no interval; use {WAY_OUT}", "no_interval"
+        )
