@@ -146,7 +146,7 @@ def test_the_file_for_continuous_integration_asks_what_the_guide_asks():
     assert install == 'pip install "./xsumstat[plot]"'
     args = cli.parser().parse_args(shlex.split(asked)[1:])
     assert (args.scores, args.metric, args.judge) == ("graded.csv", ["judge"], True) and len(args.require) == 2
-    assert f"path: {args.output}" in PAGES[JUDGES].read_text("utf-8")
+    assert f"path: {args.output}" in PAGES[CHECKS].read_text("utf-8")
 
 
 @pytest.mark.slow

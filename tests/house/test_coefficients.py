@@ -14,7 +14,7 @@ OF_TEXTBOOKS |= {"accuracy", "f1", "sensitivity", "specificity"}
 
 
 def test_their_names_are_on_pages():
-    """docs/which.md, docs/coefficients.md (its formula), which `{coefficient}` of docstrings.py names, and the glossary."""
+    """docs/which.md, docs/coefficients.md (which the docstrings name) and the glossary."""
     places = {
         page: (DOCS / page).read_text(encoding="utf-8") for page in ("which.md", "coefficients.md", "glossary.md")
     }
