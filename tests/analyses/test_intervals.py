@@ -105,8 +105,11 @@ def test_fisher_uses_the_systems_or_the_cells(small, name):
 
 def test_fisher_where_n_is_too_small(small):
     few = small.isel(system=slice(5), input=slice(4))
-    got = few.meta.ci("m0", method="fisher", level="within_system", coefficient="kendall")
+    with pytest.warns(UserWarning, match="no Fisher interval, which needs 5 inputs, for"):
+        got = few.meta.ci("m0", method="fisher", level="within_system", coefficient="kendall")
     assert np.isnan(got.ci_low).all() and np.isfinite(got.correlation).all()
+    enough = small.isel(system=slice(5), input=slice(5))
+    assert np.isfinite(enough.meta.ci("m0", method="fisher", level="within_system", coefficient="kendall").ci_low).all()
 
 
 # --- bad keywords ---

@@ -60,7 +60,7 @@ _Job = Bootstrap | Jackknife | Studentized
 OF_BOTH = ("studentized", "corrected")
 # Intervals that know single labels only.
 _OF_SINGLE = ("bca", "corrected", "studentized")
-_FISHER_NEEDS = {"within_system": "4 inputs", "global": "4 outputs"} | dict.fromkeys(("system", "input"), "4 systems")
+_FISHER_UNITS = {"within_system": "inputs", "global": "outputs"}
 _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 
@@ -309,7 +309,10 @@ def _warn(
         needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
         few_systems.warn_without(found, name, scores, measure, called, needs)
     elif kind is None:
-        few_systems.warn_without(found, name, scores, measure, "Fisher", _FISHER_NEEDS.get(measure.level, "4 outputs"))
+        assert measure.coefficient.fisher is not None
+        least = measure.coefficient.fisher[0] + 1 + len(measure.given)
+        needs = f"{least} {_FISHER_UNITS.get(measure.level, 'systems')}"
+        few_systems.warn_without(found, name, scores, measure, "Fisher", needs)
     if kind != "jackknife":
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)

@@ -167,6 +167,8 @@ def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
         return "4 inputs or more"
     if dims == ("input",) and measure.level == "global":
         return "at least 4 systems or 4 inputs, and scores that vary on 2 of the inputs"
+    if dims == ("input",) and measure.level == "system" and not ranked:
+        return "at least 3 systems, and scores that vary on 2 of the inputs"
     if dims == ("input",) and not (ranked and measure.level == "system"):
         return "2 inputs or more on which scores vary"
     return "4 systems (within_system 4 inputs) or more"

@@ -139,10 +139,10 @@ def prepare(
     raters = list(ratings.values())
     found = by_metric(facts.of_metrics, [score, *([raw] if raters else [])], human, used, missing, raters, over)
     n_metrics = ds["score"].sizes["metric"]
-    declared = directions.lower(score)
-    expected = [*declared, *directions.sentinels(score)]
-    against = {}
+    declared, against = [], {}
     if not is_lazy:
+        declared = directions.lower(score)
+        expected = [*declared, *directions.sentinels(score)]
         against = discordance.discordant(score, human, expected, level=level, n_metrics=n_metrics)
 
     checks.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)

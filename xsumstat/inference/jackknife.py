@@ -18,6 +18,8 @@ from xsumstat.inference.score_limits import wilson_about
 
 # Fewer members that are correlated have no interval, nor fewer groups (inputs) that are random.
 LEAST_MEMBERS, LEAST_CLUSTERS, LEAST_GROUPS = 4, 3, 2
+# Fewer means of systems have none either where only inputs are random: two are on a line.
+LEAST_MEANS = 3
 # A correlation so near to 1 is 1, and so small a standard error none.
 NOTHING = 1e-12
 # An interval rests on one system that moves the estimate so many times as far as others do, of so many at least.
@@ -314,6 +316,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
         df = _of_weighted(parts, parts.weights)[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
     few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
+    few |= isinstance(parts, OfMeans) and parts.shape[0] < LEAST_MEANS
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
