@@ -151,7 +151,7 @@ def test_the_file_for_continuous_integration_asks_what_the_guide_asks():
 
 @pytest.mark.slow
 def test_exit_statuses_are_those_that_the_guide_tells(folder, capsys):
-    statuses = re.findall(r"^\| (\d) \| (.+?) \|$", PAGES[JUDGES].read_text("utf-8"), re.MULTILINE)
+    statuses = re.findall(r"^\| (\d) \| (.+?) \|$", PAGES[CHECKS].read_text("utf-8"), re.MULTILINE)
     assert [int(status) for status, _ in statuses] == [gate.MET, gate.NOT_MET, gate.UNKNOWN]
     asked = ["graded.csv", "--judge", "--metric", "judge", "--require"]
     assert [cli.main([*asked, rule]) for rule in ("kendall >= .1", "kendall >= .99", "spa >= .1")] == [0, 1, 2]
