@@ -319,6 +319,20 @@ def with_documents(*sets, sizes=(3, 1, 5, 2, 2, 4, 1, 6, 3, 2, 5, 1, 2, 3)):
     return [ds.assign_coords(document=("input", [f"d{at}" for at in codes])) for ds in sets], codes
 
 
+def covariance_by(change, codes):
+    """Covariance of systems' mean changes by whole documents, and the least number of documents of a system."""
+    moved, counts = np.zeros((4, codes.max() + 1)), []
+    for s in range(4):
+        there = ~np.isnan(change[s])
+        names = sorted(set(codes[there].tolist()))
+        counts.append(len(names))
+        for each in names:
+            own = there & (codes == each)
+            moved[s, each] = (change[s, own] - change[s, there].mean()).sum() / there.sum()
+        moved[s] *= math.sqrt(counts[-1] / (counts[-1] - 1))
+    return moved @ moved.T, min(counts)
+
+
 def test_documents_are_the_units():
     """Variances of systems' shifts by the residuals of whole documents, and limits that leave documents out."""
     (new, old), codes = with_documents(*versions(noise=1.0, shift=(0.5,)))
@@ -335,6 +349,12 @@ def test_documents_are_the_units():
         assert float(found["system_shift"][s]) == pytest.approx(mean)
         assert float(found["system_shift_low"][s]) == pytest.approx(mean - half)
         assert float(found["system_shift_pvalue"][s]) == pytest.approx(2 * scipy.stats.t.sf(abs(mean) / error, k - 1))
+    covariance, units = covariance_by(change, codes)
+    apart = np.hstack([np.full((3, 1), -1.0), np.eye(3)])
+    moved = apart @ np.nanmean(change, axis=1)
+    t2 = moved @ np.linalg.solve(apart @ covariance @ apart.T, moved)
+    assert float(found["heterogeneity"]) == pytest.approx(t2 * (units - 3) / (3 * (units - 1)))
+    assert [float(found[f"df_{each}"]) for each in ("numerator", "denominator")] == [3, units - 3]
     there, hit = ~np.isnan(change), np.abs(change) > 0
     without = np.array([hit[:, codes != each].sum() / there[:, codes != each].sum() for each in range(14)])
     limits = [float(found[f"changed_{end}"]) for end in ("low", "high")]

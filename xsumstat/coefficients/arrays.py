@@ -239,6 +239,13 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             yield x[both[:, j], j], z[both[:, j], j]
 
 
+def summed(values: FloatArray | IntArray, codes: IntArray) -> FloatArray:
+    """Sums over the members of each group, (groups, ...), for values (members, ...) and their groups from 0 on."""
+    found: FloatArray = np.zeros((int(codes.max(initial=-1)) + 1, *values.shape[1:]))
+    np.add.at(found, codes, values)
+    return found
+
+
 def average(r: FloatArray, n: FloatArray, undefined_as_zero: bool) -> float:
     """Average of the groups' correlations; an undefined one counts as 0, or not at all."""
     return float(kernels.average(r, n, np.ones(len(r)), undefined_as_zero))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
@@ -47,9 +48,7 @@ class Choices:
 
     def by_cluster(self, values: FloatArray) -> FloatArray:
         """Sums over the prompts of each cluster, for values (prompts, ...)."""
-        out = np.zeros((int(self.clusters.max(initial=-1)) + 1, *values.shape[1:]))
-        np.add.at(out, self.clusters, values)
-        return out
+        return arrays.summed(values, self.clusters)
 
     def judges(self, rater: Any) -> list[int]:
         return self._chosen(rater, np.flatnonzero(~self.human).tolist(), "judges")

@@ -96,9 +96,7 @@ def blocks(values: FloatArray, systems: IntArray, inputs: IntArray) -> FloatArra
 def _sums_of(values: FloatArray, codes: IntArray, axis: int) -> FloatArray:
     if _trivial(codes):
         return values
-    found: FloatArray = np.zeros((codes.max() + 1, *np.moveaxis(values, axis, 0).shape[1:]))
-    np.add.at(found, codes, np.moveaxis(values, axis, 0))
-    return np.moveaxis(found, 0, axis)
+    return np.moveaxis(arrays.summed(np.moveaxis(values, axis, 0), codes), 0, axis)
 
 
 def rows_of(cells: FloatArray, there: BoolArray, level: str) -> tuple[FloatArray, BoolArray]:

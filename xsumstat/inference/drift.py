@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -35,7 +34,6 @@ _OF_SCORES = frozenset(
     ("shift", "shift_low", "shift_high", "old_mean", "mean", "excess", "excess_low", "excess_high")
     + ("system_shift", "system_shift_low", "system_shift_high")
 )
-_Numbers = TypeVar("_Numbers", FloatArray, IntArray)
 # A contrast has no variance where it has a smaller share of the largest variance of a system's shift.
 _SINGULAR = 1e-10
 
@@ -79,8 +77,8 @@ def _verdicts(new: FloatArray, old: FloatArray, units: IntArray, level: float) -
         there = ~np.isnan(now)
         each = (now != then) & there, now * then == -1, there
         sums += np.stack([counted.sum(axis=0) for counted in each], axis=1)
-    sums = _by_unit(sums, units)
-    found = _share("flip", sums[:, [0, 2]], level) | _share("reversal", sums[:, [1, 2]], level)
+    counts = arrays.summed(sums, units)
+    found = _share("flip", counts[:, [0, 2]], level) | _share("reversal", counts[:, [1, 2]], level)
     return {**found, "n_pairs": np.array(float(sums[:, 2].sum()))}
 
 
@@ -89,20 +87,12 @@ def _scores(new: FloatArray, old: FloatArray, units: IntArray, level: float) -> 
     there = ~np.isnan(new)
     changed = there & (np.abs(new - old) > TOLERANCE * np.maximum(np.abs(new), np.abs(old)))
     sums = np.stack([changed.sum(axis=0), there.sum(axis=0)], axis=1)
-    found = _share("changed", _by_unit(sums, units), level)
+    found = _share("changed", arrays.summed(sums, units), level)
     return {**found, "n_outputs": np.array(float(there.sum()))}
 
 
-def _by_unit(values: _Numbers, units: IntArray) -> _Numbers:
-    """Sums over the prompts of each unit, for values (prompts, ...)."""
-    found = np.zeros((int(units.max(initial=-1)) + 1, *values.shape[1:]), dtype=values.dtype)
-    np.add.at(found, units, values)
-    return found
-
-
-def _share(name: str, sums: IntArray, level: float) -> dict[str, FloatArray]:
+def _share(name: str, counts: FloatArray, level: float) -> dict[str, FloatArray]:
     """A share with score limits, from its counts and those of all cases (units, 2)."""
-    counts = sums.astype(float)
     if not counts[:, 1].any():
         return {f"{name}_{each}": np.array(math.nan) for each in ("share", "low", "high")}
     found = prompts.left_out(prompts.ratio(0, 1), counts, counts[:, 1])
@@ -134,8 +124,8 @@ class Shifts:
             values = np.where(n > 0, change.sum(axis=1) / n, np.nan)
             residuals = np.where(there, change - values[:, None], 0.0)
             residuals = np.where(np.abs(residuals) <= near, 0.0, residuals)
-            residuals = _by_unit(residuals.T, units).T
-            n_units = (_by_unit(there.T.astype(np.int64), units) > 0).sum(axis=0).astype(float)
+            residuals = arrays.summed(residuals.T, units).T
+            n_units = (arrays.summed(there.T.astype(float), units) > 0).sum(axis=0).astype(float)
             # Without each unit; their products add up to s²/n where a unit is a prompt.
             moves = residuals / np.sqrt(n**2 * (n_units - 1) / n_units)[:, None]
         return cls(values, moves @ moves.T, n_units, near)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xsumstat.coefficients import arrays
 from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
@@ -239,10 +240,7 @@ def _off_mean(parts: OfGroups) -> FloatArray:
 
 
 def _summed(values: FloatArray, clusters: IntArray) -> FloatArray:
-    places = np.unique(clusters, return_inverse=True)[1]
-    found: FloatArray = np.zeros((places.max(initial=-1) + 1, *values.shape[1:]))
-    np.add.at(found, places, values)
-    return found
+    return arrays.summed(values, np.unique(clusters, return_inverse=True)[1])
 
 
 def bias(parts: Parts, dims: tuple[str, ...]) -> float:

@@ -16,7 +16,7 @@ from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import drawn, few_systems, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 
-_LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
+LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
 
 
 def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
@@ -468,7 +468,7 @@ def agreement(result: xr.Dataset) -> list[str]:
 def _reading(alpha: float) -> str:
     if alpha >= _GOOD_ALPHA:
         return "reliable"
-    return "good for tentative conclusions only" if alpha >= _LEAST_ALPHA else "not reliable"
+    return "good for tentative conclusions only" if alpha >= LEAST_ALPHA else "not reliable"
 
 
 def human_ceiling(result: xr.Dataset) -> list[str]:

@@ -13,15 +13,15 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import scope, wording
-from xsumstat.narrative import findings_tests
+from xsumstat.narrative import findings, findings_tests
 from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_remarks import equal_pairs
 from xsumstat.report.judge_subject import Subject
 
 # So many judges have a line each.
 _MOST_JUDGES = 3
-# Krippendorff's lower limit, and fewer prompts or raters than these, are weak points.
-_LEAST_ALPHA, _FEWEST_PROMPTS, _FEWEST_RATERS = 0.667, 30, 3
+# Fewer prompts or raters than these are weak points, as is an alpha below Krippendorff's lower limit.
+_FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
 
 Results = Mapping[str, xr.Dataset]
 
@@ -167,11 +167,13 @@ def _weak_points(about: Subject, shown: Results) -> str:
     people, ds = about.people, about.ds
     weak = []
     reliability = shown.get("agreement")
-    if reliability is not None and reliability["alpha"].ndim == 0 and float(reliability["alpha"]) < _LEAST_ALPHA:
-        weak.append(
-            f"the raters' agreement is low (Krippendorff's alpha {wording.number(float(reliability['alpha']))}, below "
-            f"{wording.number(_LEAST_ALPHA, 3)})"
-        )
+    if reliability is not None and reliability["alpha"].ndim == 0:
+        reached = float(reliability["alpha"])
+        if reached < findings.LEAST_ALPHA:
+            weak.append(
+                f"the raters' agreement is low (Krippendorff's alpha {wording.number(reached)}, below "
+                f"{wording.number(findings.LEAST_ALPHA, 3)})"
+            )
     weak += _few_equal(about, shown)
     if ds.sizes["input"] < _FEWEST_PROMPTS:
         weak.append(f"there are only {validate.counted(ds.sizes['input'], 'prompt')}")
