@@ -1,5 +1,6 @@
 """Few systems: what is answered over inputs alone, and what is said of intervals where there are none."""
 
+import contextlib
 import functools
 import warnings
 
@@ -198,3 +199,22 @@ def test_three_systems_are_too_few_for_a_formula():
     got, said = texts(lambda: few(3).meta.ci("m0", method="fisher"))
     assert np.isnan(got.ci_low).all() and "no Fisher interval, which needs 4 systems, for 'm1', 'm2'" in said
     assert "There is no interval: it needs 4 systems, and there are 3." in got.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore:only 2 systems:UserWarning", "ignore:only 3 systems:UserWarning")
+@pytest.mark.parametrize("systems", [2, 3])
+def test_a_difference_of_the_means_of_two_systems_has_no_limits(demo, systems):
+    """Leaving out an input changes neither correlation of ±1, which is no certainty; three systems have limits."""
+    ds = demo.sel(metric=["judge", "bleu", "human"]).isel(system=[0, 5, 7][:systems])
+    how = {"metric": "judge", "other": "bleu"}
+    none = "no jackknife interval, which needs at least 3 systems, and scores"
+    calls = [
+        lambda: ds.meta.compare_metrics("human", **how),
+        lambda: ds.meta.equivalence("human", **how, margin=0.1, method="jackknife"),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match=none) if systems == 2 else contextlib.nullcontext():
+            found = call()
+        assert np.isfinite(found.difference).all()
+        for name in ("ci_low", "ci_high", "pvalue"):
+            assert bool(found[name].isnull().all()) == (systems == 2), name
