@@ -277,7 +277,7 @@ def _run(args: argparse.Namespace) -> int:
     required = [gate.requirement(text) for text in args.require]
     if (args.anchor is not None) != any(each.of == "drift" for each in required):
         raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
-    _check_numbers(args)
+    _check_numbers(args, required)
     task_command.check(args, parser().get_default)
     if args.output is not None:
         _check_output(args.output, _read_from(args))
@@ -285,10 +285,11 @@ def _run(args: argparse.Namespace) -> int:
         return task_command.run(args, _say)
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
-        ds, answers = _answers(args, lazy, required)
+        anchor = _anchor(args)
+        ds, answers = _answers(args, lazy, required, anchor)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
         how["positive"] = _positive(args.positive)
-        how |= {"anchor": _anchor(args), "coefficient": args.coefficient, "margin": args.margin}
+        how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:
@@ -316,7 +317,7 @@ def _anchor(args: argparse.Namespace) -> xr.Dataset | None:
     return _load(argparse.Namespace(**{**vars(args), "scores": args.anchor}), lazy=False)[0]
 
 
-def _check_numbers(args: argparse.Namespace) -> None:
+def _check_numbers(args: argparse.Namespace, required: list[gate.Requirement]) -> None:
     """Raise for invalid numbers before anything is read."""
     if args.n_resamples is not None:
         validate.n_draws("n_resamples", args.n_resamples, 2)
@@ -325,12 +326,12 @@ def _check_numbers(args: argparse.Namespace) -> None:
     if args.margin is None:
         return
     validate.number("margin", args.margin, 0.0, 1.0)
-    if not args.judge and not any(gate.requirement(text).of == "alt_test" for text in args.require):
+    if not args.judge and not any(each.of == "alt_test" for each in required):
         raise ValueError("--margin is that of alt_test: add --judge or --require alt_test")
 
 
 def _answers(
-    args: argparse.Namespace, lazy: bool, required: list[gate.Requirement]
+    args: argparse.Namespace, lazy: bool, required: list[gate.Requirement], anchor: xr.Dataset | None
 ) -> tuple[xr.Dataset, metric_report.Report | judge_report.JudgeReport]:
     if args.gold is not None and Path(args.gold).is_file():
         raise ValueError(f"--gold names a metric or variable, and {args.gold} is a file: --gold-file {args.gold}")
@@ -355,7 +356,7 @@ def _answers(
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
-        of_versions: dict[str, Any] = {"anchor": _anchor(args), "drift": min(bounds)} if bounds else {}
+        of_versions: dict[str, Any] = {"anchor": anchor, "drift": min(bounds)} if bounds else {}
         answers = judge_report.make_report(ds, name, metric=args.metric, margin=args.margin, **of_versions, **shared)
     else:
         n_runs = judge_runs.n_runs(ds)

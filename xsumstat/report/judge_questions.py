@@ -32,7 +32,8 @@ ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge 
 class Ask:
     """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes.
 
-    The result has the name of the call unless `called` otherwise. `closing` sentences point to further analyses.
+    The result has the name of the call unless `called` otherwise. `closing` sentences point to further analyses. Its
+    p-values are `corrected` by a method.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Ask:
     of_package: bool = False
     closing: bool = True
     called: str = ""
+    corrected: str = ""
 
 
 def groups(ds: xr.Dataset) -> list[str]:
@@ -95,7 +97,7 @@ def about_judges(
     err = []
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
-        err.append(Ask("bias", how))
+        err.append(Ask("bias", how, corrected=adjust))
     for name in groups:
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]

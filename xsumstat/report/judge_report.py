@@ -160,7 +160,7 @@ def make_report(
         validate.warn(note)
     rows = _data(about)
     short = judge_summary.summary(about, shown, alpha)
-    of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run")', ""]
+    of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run", keep_attrs=True)', ""]
     python = _code(people, [*of_runs, *code], source)
     return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng))
 
@@ -186,7 +186,9 @@ def _answered(
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, people)
         code += [line for line in on.code if line not in code]
-        code.append(f"{key.replace(' ', '_')} = {code_of(ask.name, settings, people, on.name, ask.of_package)}")
+        call = code_of(ask.name, settings, people, on.name, ask.of_package)
+        corrected = f".meta.adjust({ask.corrected!r})" if ask.corrected else ""
+        code.append(f"{key.replace(' ', '_')} = {call}{corrected}")
         table = _table(result) if ask.table or ask.picture else None
         if table is not None and ask.table:
             tables.append((_title(result), table))
@@ -210,7 +212,7 @@ def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
         found = getattr(importlib.import_module("xsumstat"), ask.name)(ds, **settings)
     else:
         found = getattr(ds.meta, ask.name)(**settings)
-    return cast(xr.Dataset, found)
+    return cast(xr.Dataset, found.meta.adjust(ask.corrected) if ask.corrected else found)
 
 
 def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
@@ -246,7 +248,7 @@ def _title(result: xr.Dataset) -> str:
     told = _TITLES.get(str(a["analysis"]), "")
     if a["analysis"] == "alt_test":
         return f"{told}, margin {wording.setting(float(a['margin']))}"
-    if a["analysis"] == "compare_systems":
+    if a["analysis"] in ("bias", "compare_systems"):
         return f"{told}; {wording.correction_words(result)}"
     if told:
         return told
@@ -330,4 +332,6 @@ def _code(people: People, lines: list[str], source: str) -> str:
     first = ["import xsumstat", "", source or report_data.OF_SCORES]
     if isinstance(people.gold, xr.DataArray):
         first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")
+    if any("anchor=anchor" in line for line in lines):
+        first.append("# anchor: the scores by the older version")
     return "\n".join([*first, "", *lines])

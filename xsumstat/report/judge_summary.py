@@ -99,8 +99,8 @@ def _grades(label: Hashable, shown: Results) -> IntArray | None:
 
 
 def _biases(label: Hashable, shown: Results, alpha: float) -> str:
-    """What its errors depend on, what noise may explain, and what was tested in vain."""
-    found: dict[str, list[str]] = {"clear": [], "noise": [], "none": []}
+    """What its errors depend on, what noise may explain, what was tested in vain, and where its agreement differs."""
+    found: dict[str, list[str]] = {"clear": [], "noise": [], "none": [], "differs": [], "alike": []}
     if "bias" in shown:
         tests = shown["bias"]
         if tests["pvalue"].dims != ("metric", "covariate"):
@@ -116,7 +116,7 @@ def _biases(label: Hashable, shown: Results, alpha: float) -> str:
         if key.startswith("compare_groups"):
             of_pairs = decisive(tests).sel(metric=label)
             if bool(of_pairs.notnull().any()):
-                found["clear" if bool((of_pairs <= alpha).any()) else "none"].append(wording.name(tests.attrs["by"]))
+                found["differs" if bool((of_pairs <= alpha).any()) else "alike"].append(wording.name(tests.attrs["by"]))
     return _told(found)
 
 
@@ -125,13 +125,19 @@ def _told(found: dict[str, list[str]]) -> str:
         return "Bias was not tested."
     said = []
     if found["clear"]:
-        said.append(f"It shows a bias: its errors or its agreement depend on {wording.listed(found['clear'])}.")
+        said.append(f"It shows a bias: its errors depend on {wording.listed(found['clear'])}.")
     if found["noise"]:
         said.append(
             f"Its errors depend on {wording.listed(found['noise'])}, which noise in the human scores may explain."
         )
     if found["none"]:
         said.append(f"No bias by {wording.listed(found['none'])} was found, which does not show that there is none.")
+    if found["differs"]:
+        said.append(f"Its agreement differs between the groups of {wording.listed(found['differs'])}.")
+    if found["alike"]:
+        said.append(
+            f"Its agreement does not differ significantly between the groups of {wording.listed(found['alike'])}."
+        )
     return " ".join(said)
 
 
@@ -165,36 +171,42 @@ def _of_others(others: list[Hashable], shown: Results) -> str:
 
 def _weak_points(about: Subject, shown: Results) -> str:
     people, ds = about.people, about.ds
-    weak = []
+    weak, checked = [], []
     reliability = shown.get("agreement")
     if reliability is not None and reliability["alpha"].ndim == 0:
+        checked.append("the raters' agreement")
         reached = float(reliability["alpha"])
         if reached < findings.LEAST_ALPHA:
             weak.append(
                 f"the raters' agreement is low (Krippendorff's alpha {wording.number(reached)}, below "
                 f"{wording.number(findings.LEAST_ALPHA, 3)})"
             )
-    weak += _few_equal(about, shown)
+    if not people.n_raters:
+        weak.append("with one human score per output, the raters' agreement is unknown")
+    if any(_grades(label, shown) is not None for label in about.judges):
+        checked.append("equal grades")
+        weak += _few_equal(about, shown)
+    checked.append("numbers of prompts and raters" if people.n_raters else "the number of prompts")
     if ds.sizes["input"] < _FEWEST_PROMPTS:
         weak.append(f"there are only {validate.counted(ds.sizes['input'], 'prompt')}")
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    checked.append("refusals")
     weak += _refusals(shown)
-    checked = "the raters' agreement, equal grades, numbers of prompts and raters, refusals"
-    return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({checked})."
+    return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
 
 
 def _few_equal(about: Subject, shown: Results) -> list[str]:
-    """Judges that give a rater's grade less often than half of the time, or than another rater does."""
+    """Judges that give a rater's grade less often than another rater does; with one rater, less than half the time."""
     alike, pairs = equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
-    raters = alike / pairs if pairs else math.nan
+    least = alike / pairs if pairs else 0.5
     few = []
     for label in about.judges:
         table = _grades(label, shown)
         share = math.nan if table is None else np.trace(table) / table.sum()
-        if share < 0.5 or share < raters:
+        if share < least:
             few.append(f"{wording.name(label)} for {100 * share:.0f} %")
-    beside = f" (two raters: {100 * raters:.0f} %)" if pairs else ""
+    beside = f" (two raters: {100 * least:.0f} %)" if pairs else ""
     return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []
 
 
