@@ -89,6 +89,7 @@ def test_each_rater_is_counted_singly():
     found = ds.meta.confusion("rating", along="rater")
     assert found.n_outputs.dims == ("metric", "human_label", "judge_label") and found.attrs["along"] == "rater"
     np.testing.assert_array_equal(found.n_outputs.squeeze(), want)
+    np.testing.assert_allclose(found.share.squeeze(), want / want.sum(axis=1, keepdims=True))
     by_half = ds.meta.confusion("rating", along="rater", by="half").n_outputs
     np.testing.assert_array_equal(by_half.sel(half="a") + by_half.sel(half="b"), found.n_outputs)
     same, total = np.trace(want), want.sum()

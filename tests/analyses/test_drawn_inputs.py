@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
-from xsumstat.coefficients import table
+from xsumstat.coefficients import leave_one_out, table
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.dataset import drawn as draws
@@ -252,3 +252,73 @@ def test_pearson_weighs_at_the_other_levels(ds, gaps, level):
         of_strata, _ = twin.variance_over_inputs(x, z, weights, strata, "pearson", level, exact=True)
         assert of_strata == pytest.approx(variance, rel=0.35)
         assert found.attrs["weights"] == "inclusion_probability"
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e8])
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_an_outlier_costs_no_digits_of_what_is_left_without_it(ds, level, size):
+    x, z, weights, strata = (np.array(each) for each in arrays(ds))
+    x[2, 5], z[2, 5] = size, size
+    of_draw = InputWeights(weights, np.unique(strata, return_inverse=True)[1])
+    how = Measure(table.get("pearson"), level, weights=of_draw)
+    found = leave_one_out.of(x, z, how)
+    for j in range(x.shape[1]):
+        kept = [np.delete(each, j, 1) for each in (x, z)]
+        if level == "global":
+            wanted = twin.estimate(*kept, np.delete(weights, j), "pearson", level)
+            assert found.inputs[j] == pytest.approx(wanted, rel=1e-9)
+        else:
+            rows = [twin.weighted_pearson(kept[0][i], kept[1][i], np.delete(weights, j)) for i in range(len(x))]
+            np.testing.assert_allclose(found.without[j], rows, rtol=1e-9)
+    if level == "global":
+        for i in range(len(x)):
+            kept = [np.delete(each, i, 0) for each in (x, z)]
+            assert found.systems[i] == pytest.approx(twin.estimate(*kept, weights, "pearson", level), rel=1e-9)
+
+
+def test_an_undefined_leave_out_counts_as_in_the_plain_jackknife():
+    """With equal weights: (n - 1)(mean - value) of those that are defined, and their squares about their mean."""
+    rng = np.random.default_rng(2)
+    without = rng.normal(size=9)
+    without[4] = np.nan
+    equal = InputWeights(np.full(9, 2.5), np.zeros(9, int))
+    assert equal.bias(0.3, without) == pytest.approx(8 * (np.nanmean(without) - 0.3))
+    wanted = 8 / 9 * np.nansum((without - np.nanmean(without)) ** 2)
+    assert equal.variance(equal.moved(0.3, without))[0] == pytest.approx(wanted)
+    assert np.isnan(equal.bias(0.3, np.full(9, np.nan)))
+
+
+def accuracy_of_weighted_means(x, z, weights, _):
+    """Share of pairs of systems that weighted means order alike."""
+    a, b = ([sum(weights * row) / sum(weights) for row in each] for each in (x, z))
+    pairs = [(i, j) for i in range(len(a)) for j in range(i)]
+    return np.mean([(a[i] - a[j]) * (b[i] - b[j]) > 0 for i, j in pairs])
+
+
+def test_a_pooled_comparison_weighs_the_inputs_of_each_label():
+    """Two languages with the same draw: the difference is the mean of both, as both have six systems."""
+    draw = rated(scored(np.random.default_rng(3)), 24)
+    other = draw.copy(deep=True)
+    full = scored(np.random.default_rng(4))
+    other["score"] = full.score.sel(metric=draw.metric).where(draw.drawn | (draw.metric != "human"))
+    ds = xr.concat([draw.score, other.score], "language").assign_coords(language=["en", "de"])
+    ds = ds.to_dataset(name="score").assign_attrs(draw.attrs)
+    how = {"metric": "judge", "other": "other", "coefficient": "pairwise_accuracy"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pooled = ds.meta.compare_metrics("human", pool="language", **how)
+        plain = [one.meta.compare_metrics("human", **how) for one in (draw, other)]
+    assert pooled.attrs["weights"] == "inclusion_probability" and "weighted by 1 over" in pooled.meta.methods()
+    wanted = [
+        accuracy_of_weighted_means(*arrays(one, "judge")) - accuracy_of_weighted_means(*arrays(one, "other"))
+        for one in (draw, other)
+    ]
+    alone = [  # what weights change
+        accuracy_of_weighted_means(*arrays(one, name)[:2], np.ones(24), None)
+        for one in (draw, other)
+        for name in ("judge", "other")
+    ]
+    assert pooled.difference.item() == pytest.approx(np.mean(wanted), rel=1e-9)
+    assert pooled.difference.item() != pytest.approx(np.mean(np.diff(alone)[::2]) * -1)
+    error = np.sqrt(sum(each.standard_error.item() ** 2 for each in plain)) / 2
+    assert pooled.standard_error.item() == pytest.approx(error, rel=1e-9)

@@ -251,7 +251,8 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
             )
         x, z = scores.score.transpose(*facts.CORE).values, scores.gold.transpose(*facts.CELLS).values
         clusters = asked.of_scores(scores, job).clusters
-        by_label.append([each for each, *_ in estimated(x, z, pairs, job.measure, job.dims, clusters)])
+        measure = replace(job.measure, weights=scores.weights)
+        by_label.append([each for each, *_ in estimated(x, z, pairs, measure, job.dims, clusters)])
         weights.append(_pairs_of_systems(x, z, pairs, job.measure))
     shares = np.array(weights) / np.maximum(np.sum(weights, axis=0), 1)
     whole = [averaged(each, share) for each, share in zip(zip(*by_label, strict=True), shares.T, strict=True)]
@@ -261,6 +262,7 @@ def _pooled(ds: xr.Dataset, gold: Any, pool: str, asked: _Asked, job: _Compariso
     by_pair = {name: xr.DataArray(np.array(row, types[name]), dims="_pair") for name, row in numbers.items()}
     sizes = {f"n_{dim}s": ds.sizes[dim] for dim in facts.CELLS}
     attrs = {**job.attrs, **job.measure.attrs, **sizes, "pool": pool, "cluster": asked.clusters or None}
+    attrs |= drawn.attrs_of(ds, scores.weights)
     return later.attached(results.result(pair_results.laid_out(by_pair, pairs, scores), scores, **attrs))
 
 

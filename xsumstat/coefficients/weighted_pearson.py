@@ -9,22 +9,36 @@ from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, averages
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import FloatArray
+from xsumstat.kernels.correlation import CANCELLED_WITHOUT_ONE
 
 
 def parts(x: FloatArray, z: FloatArray, measure: Measure, weights: InputWeights) -> OfCells | OfGroups:
     """The correlation, and without each system and input."""
-    sums, there = _sums(x, z, weights, (0, 1) if measure.level == "global" else (1,)), arrays.present(x, z)
+    axes = (0, 1) if measure.level == "global" else (1,)
+    sums, there = _sums(x, z, weights, axes), arrays.present(x, z)
+
+    def without(axis: int, whole: FloatArray, rest: FloatArray) -> FloatArray:
+        """Values from the sums that are left; where little is left of a variance it is rounding: sums are made anew."""
+        left_of_each = _variation(rest) > CANCELLED_WITHOUT_ONE * _variation(whole)
+        found, few = _r(rest), ~(left_of_each[0] & left_of_each[1])
+        for label in np.flatnonzero(few.any(axis=0) if few.ndim > 1 else few):
+            kept = np.delete(x, label, axis), np.delete(z, label, axis)
+            left = weights if axis == 0 else weights.among(np.arange(x.shape[1]) != label)
+            again = _r(_sums(*kept, left, axes).sum(axis=tuple(at + 1 for at in axes)))
+            found[..., label] = np.where(few[..., label], again, found[..., label])
+        return found
+
     if measure.level == "global":
         whole = sums.sum(axis=(1, 2))
-        systems, inputs = (_r(whole[:, None] - sums.sum(axis=axis)) for axis in (2, 1))
+        systems, inputs = (without(axis, whole[:, None], whole[:, None] - sums.sum(axis=2 - axis)) for axis in (0, 1))
         influence = _influence(sums, whole[:, None, None]) * (there.sum() / whole[0])
         return OfCells(float(_r(whole)), systems, inputs, influence, int(there.sum()), weights=weights)
     whole = sums.sum(axis=2)
-    r, without = _r(whole), _r(whole[:, :, None] - sums).T
+    r, by_input = _r(whole), without(1, whole[:, :, None], whole[:, :, None] - sums).T
     if measure.undefined_as_zero:
-        r, without = np.nan_to_num(r), np.where(there.T, np.nan_to_num(without), np.nan)
-    mean = averages(np.where(there.T, without, r))
-    return OfGroups(float(averages(r[None])[0]), r, without, mean, there.T, "input", weights=weights)
+        r, by_input = np.nan_to_num(r), np.where(there.T, np.nan_to_num(by_input), np.nan)
+    mean = averages(np.where(there.T, by_input, r))
+    return OfGroups(float(averages(r[None])[0]), r, by_input, mean, there.T, "input", weights=weights)
 
 
 def groups(x: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:
@@ -43,6 +57,13 @@ def _sums(x: FloatArray, z: FloatArray, weights: InputWeights, axes: tuple[int, 
     a, b = (np.where(there, each, 0.0) for each in (x, z))
     a, b = (np.where(there, each - (w * each).sum(axis=axes, keepdims=True) / total, 0.0) for each in (a, b))
     return np.array([w, w * a, w * b, w * a * a, w * b * b, w * a * b])
+
+
+def _variation(sums: FloatArray) -> FloatArray:
+    """Weighted sums of squares about the means, of both scores, (2, ...)."""
+    w, a, b, aa, bb, _ = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.array([aa - a**2 / w, bb - b**2 / w])
 
 
 def _r(sums: FloatArray) -> FloatArray:

@@ -61,12 +61,16 @@ class InputWeights:
 
     def moved(self, value: float, without: FloatArray) -> FloatArray:
         """How far each input moves an estimate, from those without each; one that is undefined moves nothing."""
-        found = np.nan_to_num((value - without) * (1 - self.each / self.each.sum()))
-        return np.asarray(found - found.mean() * len(found) * self.each / self.each.sum())
+        there = ~np.isnan(without)
+        found = np.where(there, (value - without) * (1 - self.each / self.each.sum()), 0.0)
+        own = np.where(there, self.each, 0.0)
+        return np.asarray(found - found.sum() * own / own.sum() if there.any() else found)
 
     def bias(self, value: float, without: FloatArray) -> float:
-        """``Σ_j (1 − p_j)(θ(−j) − θ)``, p_j being the inputs' shares of the weights."""
-        return float(np.nansum((without - value) * (1 - self.each / self.each.sum())))
+        """``Σ_j (1 − p_j)(θ(−j) − θ)``, p_j the inputs' shares of the weights; undefined ones are as the others."""
+        if np.isnan(without).all():
+            return math.nan
+        return float(np.nanmean((without - value) * (1 - self.each / self.each.sum()))) * len(without)
 
     def variance(self, moved: FloatArray) -> tuple[float, float]:
         """Variance of an estimate over new inputs, and its degrees of freedom.
