@@ -1,6 +1,7 @@
 """The short answer on top of the page about judges, each statement computed anew from the table."""
 
 import re
+import sys
 from pathlib import Path
 
 import krippendorff
@@ -259,6 +260,17 @@ def test_the_limit_of_a_difference_that_is_not_significant_is_told(page):
     for judge in ("near", "wild"):
         low, high = (float(open_[end].sel(metric=judge)) for end in ("difference_low", "difference_high"))
         assert (f"{judge} may agree up to {shown(-low)} less" in " ".join(said)) == (low < 0 <= high)
+
+
+def test_without_the_extra_for_agreement_all_else_is_answered(frame, page, monkeypatch):
+    """As after the first command of README, which does not install it."""
+    monkeypatch.setitem(sys.modules, "krippendorff", None)
+    bare = scores(frame).meta.report(kind="judge")
+    said = {section.question: section.said for section in bare.sections}
+    (told,) = said.pop("Do the annotators agree?")
+    assert told.startswith("Not answered: this needs krippendorff, which is not installed; ")
+    assert said == {each.question: each.said for each in page.sections if each.question in said}
+    assert "Krippendorff" not in bare.conclusion() and bare.summary[:2] == page.summary[:2]
 
 
 def test_what_a_judge_saves():

@@ -56,9 +56,7 @@ def confusion(
     """
     scores = schema.prepare(ds, gold, metric, level="global", missing="pairwise", constant=True, these_systems=True)
     if along is not None:
-        validate.known(
-            "along", along, [str(dim) for dim in scores.gold.dims if dim not in facts.CELLS], "dims of gold:"
-        )
+        validate.known("along", along, [str(dim) for dim in scores.gold.dims if dim not in facts.CELLS], "dims of gold")
     known = scale_checks.classes_of(scores)
     whole = _table(scores, known, slice(None), "system", along)
     if by is None:

@@ -176,7 +176,7 @@ def _answered(
                 on = OnScale(ds, people.gold, []) if ask.of is None else ask.of()
                 settings = ask.settings if ask.of is None else {"gold": on.gold, "metric": on.judges, **ask.settings}
                 result = _called(on.ds, ask, settings)
-            except ValueError as error:
+            except (ValueError, ImportError) as error:  # refused, or an extra is not installed
                 told = f"Not answered: {error}."
                 said += [told] if told not in said else []
                 continue
