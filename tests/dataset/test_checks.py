@@ -67,10 +67,11 @@ def test_which_systems_and_inputs_can_be_used():
     automatic[0, 0, 1] = automatic[0, 1, 1] = automatic[0, 2, 2] = 1.0
     score = dataset(automatic).score
     gold = score.isel(metric=0, drop=True).copy(data=human)
-    systems, inputs = masks.usable(score, gold, "pairwise")
+    known = masks.there(gold), masks.there(score)
+    systems, inputs = masks.usable(*known, "pairwise")
     assert systems.values.tolist() == [False, True, False]
     assert inputs.values.tolist() == [False, True, False, False]
-    systems, inputs = masks.usable(score, gold, "available")
+    systems, inputs = masks.usable(*known, "available")
     assert systems.values.tolist() == [True, True, False]  # a mean of each score
     assert inputs.values.tolist() == [True, True, True, False]  # a part of some mean
 

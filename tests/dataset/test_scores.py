@@ -7,6 +7,7 @@ import xarray as xr
 from conftest import dataset
 
 import xsumstat
+from xsumstat.dataset import metric_choice
 from xsumstat.dataset import scores as schema
 
 
@@ -522,3 +523,11 @@ def test_ratings_of_each_metric_as_concat_makes_them_say_what_to_type():
     xr.testing.assert_allclose(
         joined.meta.corr("human").correlation.sel(metric=["a", "b"]), made.meta.corr("human").correlation
     )
+
+
+@pytest.mark.parametrize("places", [[], [0], [2, 3, 4], [3, 2], [0, 2], [1, 1]])
+def test_places_in_a_row_choose_the_same(places):
+    values = np.arange(6)
+    at = metric_choice.in_a_row(places)
+    assert values[at if isinstance(at, slice) else list(at)].tolist() == places
+    assert isinstance(at, slice) is (places in ([], [0], [2, 3, 4]))

@@ -110,7 +110,7 @@ def equivalence(
     test.warn(result, pairs)
     result = results.result(result, pairs.scores, **test.attrs(along, base), margin=numbers)
     result = families.adjusted(result, adjust, within)
-    return results.described(result.assign(equivalent=families.decisive(result) <= alpha))
+    return results.with_variables(result, {"equivalent": (families.decisive(result) <= alpha).variable})
 
 
 @validate.public

@@ -16,7 +16,7 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
-from xsumstat.dataset import checks, value_checks
+from xsumstat.dataset import checks, metric_choice, value_checks
 from xsumstat.resampling import draws, threads
 
 _P = ParamSpec("_P")
@@ -110,7 +110,9 @@ def _for_each_group(
             members.setdefault(group, []).append(at)
         for label in labels:
             with part():
-                found, reason = _of_group(each, ds, gold, dim, members[label], f"{by}={label!r}", whole, told)
+                found, reason = _of_group(
+                    each, ds, gold, dim, metric_choice.in_a_row(members[label]), f"{by}={label!r}", whole, told
+                )
             by_group.append(_in_order(found, whole))
             if reason:
                 reasons.setdefault(reason, []).append(label)
@@ -160,7 +162,7 @@ def _of_group(
     ds: xr.Dataset,
     gold: Any,
     dim: str,
-    at: list[int],
+    at: Sequence[int] | slice,
     name: str,
     whole: xr.Dataset,
     told: value_checks.Held,

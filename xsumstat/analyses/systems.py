@@ -169,8 +169,10 @@ def _with_counts(result: xr.Dataset, alpha: float, groups: Any, rows: list[int],
         used = [label for label in labels if label in {of_system[at] for at in (*rows, *columns)}]
         return results.described(result.assign(_counted(result, alpha, of_system, used, rows, columns)))
     again = pair_results.mirrored(result, result["pvalue"])
-    counted = {name: each if again is None else each & ~again for name, each in _tests(result, alpha).items()}
-    return results.described(result.assign({name: each.sum(DIMS) for name, each in counted.items()}))
+    counted = {name: each.variable for name, each in _tests(result, alpha).items()}
+    if again is not None:
+        counted = {name: each & ~again.variable for name, each in counted.items()}
+    return results.with_variables(result, {name: each.sum(DIMS) for name, each in counted.items()})
 
 
 def labelled_systems(ds: xr.Dataset) -> xr.Dataset:

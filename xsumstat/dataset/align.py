@@ -79,11 +79,12 @@ def check_shared(score: xr.DataArray, gold: xr.DataArray, dim: str) -> None:
 def aligned(score: xr.DataArray, gold: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray, dict[str, list[Hashable]]]:
     """Both on their common labels, in the order of `score`; and the labels left out, by dim."""
     dropped: dict[str, list[Hashable]] = {}
+    ours, theirs = score.indexes, gold.indexes
     for dim in (str(dim) for dim in score.dims if dim in gold.dims):
-        if not have_labels(score, gold, dim):
-            continue
-        ours, theirs = score.indexes[dim], gold.indexes[dim]
-        if ours.equals(theirs):
+        if dim in ours and dim in theirs:
+            if ours[dim].equals(theirs[dim]):
+                continue
+        elif not have_labels(score, gold, dim):
             continue
         check_shared(score, gold, dim)
         score, gold, lost = on_shared(score, gold, dim, "gold")

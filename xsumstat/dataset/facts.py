@@ -31,7 +31,8 @@ class Fact:
 
     @classmethod
     def of(cls, dims: Sequence[Hashable], values: npt.NDArray[Any], like: xr.DataArray) -> Fact:
-        return cls(tuple(dims), values, {dim: index for dim, index in like.indexes.items() if dim in dims})
+        known = like.xindexes
+        return cls(tuple(dims), values, {dim: known[dim].to_pandas_index() for dim in dims if dim in known})
 
     @property
     def array(self) -> xr.DataArray:

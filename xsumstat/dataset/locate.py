@@ -94,15 +94,17 @@ def checked(values: xr.DataArray, name: str) -> xr.DataArray:
 
 def plain_labels(values: xr.DataArray, name: str) -> xr.DataArray:
     """Values with checked labels: unique, one level, categories as plain values."""
-    for dim in (str(dim) for dim in values.dims if dim in values.indexes):
-        labels = values.indexes[dim]
+    indexes = values.indexes
+    for dim in (str(dim) for dim in values.dims if dim in indexes):
+        labels = indexes[dim]
         if isinstance(labels, pd.MultiIndex):
             raise ValueError(
                 f"{name} has a MultiIndex along {dim!r}, and needs one label for each {dim}: ds.reset_index({dim!r})."
                 f'assign_coords({dim}=["/".join(map(str, each)) for each in ds.indexes[{dim!r}]]) makes them; the '
                 "levels stay coordinates"
             )
-        validate.unique(f"dim {dim!r} of {name}", labels)
+        if labels.dtype == object or not labels.is_unique:  # objects need not be hashable
+            validate.unique(f"dim {dim!r} of {name}", labels)
         if isinstance(labels.dtype, pd.CategoricalDtype):
             values = values.assign_coords({dim: np.array(labels.tolist(), dtype=object)})
     return values

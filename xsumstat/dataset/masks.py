@@ -35,8 +35,9 @@ def masked(
     losses: list[Loss] = []
     if covariates:
         gold, losses = where_given(gold, covariates, missing)
-    either = usable(score, gold, missing)
-    present = there(gold).data, there(score).data
+    human, automatic = there(gold), there(score)
+    either = usable(human, automatic, missing)
+    present = human.data, automatic.data
     if is_lazy:
         return Masked(score, gold, covariates, labelled(either, score), None, present, losses, {})
     if all(bool(each.values.all()) for each in either):
@@ -52,9 +53,8 @@ def there(values: xr.DataArray) -> xr.Variable:
     return xr.Variable(values.dims, ~np.isnan(values.data))
 
 
-def usable(score: xr.DataArray, gold: xr.DataArray, missing: str) -> tuple[xr.Variable, xr.Variable]:
-    """Systems and inputs that some comparison can use; lazy where the scores are."""
-    human, automatic = there(gold), there(score)
+def usable(human: xr.Variable, automatic: xr.Variable, missing: str) -> tuple[xr.Variable, xr.Variable]:
+    """Systems and inputs that some comparison of scores that are there can use; lazy where they are."""
     if missing != "available":
         both = human & automatic
         return _any_along(both, "system"), _any_along(both, "input")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,12 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
     if not requested:
         raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
     return [labels.index(label) for label in requested]
+
+
+def in_a_row(places: Sequence[int]) -> Sequence[int] | slice:
+    """Places as a slice, which copies nothing, where they follow each other."""
+    run = range(places[0], places[-1] + 1) if places else range(0)
+    return slice(run.start, run.stop) if list(places) == list(run) else places
 
 
 def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable]:

@@ -28,6 +28,11 @@ def described(ds: xr.Dataset) -> xr.Dataset:
     return _finished(ds.variables, set(ds.coords), ds.attrs)
 
 
+def with_variables(ds: xr.Dataset, further: Mapping[Any, xr.Variable]) -> xr.Dataset:
+    """A result with further variables on its own labels."""
+    return _finished({**ds.variables, **further}, set(ds.coords), ds.attrs)
+
+
 def _finished(
     parts: Mapping[Hashable, xr.Variable], coords: Collection[Hashable], attrs: Mapping[Any, Any]
 ) -> xr.Dataset:
@@ -72,7 +77,7 @@ def _of_its_own(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Varia
     """A variable of numbers; a coordinate shares nothing with the scores, not even its encoding."""
     if is_coord:
         return (values if values.dims == (name,) else values.copy()).drop_encoding()
-    return values if values.chunks is None else _regular(values)
+    return values if values.__dask_graph__() is None else _regular(values)
 
 
 def together(numbers: Mapping[str, xr.DataArray]) -> xr.Dataset:

@@ -105,7 +105,7 @@ def prepare(
     columns = rows if other is None else metric_choice.choose(score, other, "other")
     chosen = rows + [at for at in columns if at not in rows]
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
-    raw = score.isel(metric=chosen)
+    raw = score.isel(metric=metric_choice.in_a_row(chosen))
     known = [*own_labels, *metric_choice.of_people(raw)]
 
     score = align.in_order(align.oriented(raw, ("metric",)), CORE)
