@@ -22,7 +22,7 @@ def repeatability(result: xr.Dataset) -> list[str]:
     varied = [at for at in range(len(every)) if at not in same]
     said = [text for at in varied[:_MOST] for text in _of_metric(result.isel(metric=at), name(every[at]))]
     if len(varied) > _MOST:
-        said.append(f"The reliability of a single run is {_singles(result, varied[_MOST:])}.")
+        said.append(_of_fewest(result, varied[_MOST:]))
     if same:
         several = len(same) > 1
         said.append(
@@ -57,7 +57,7 @@ def _percent(share: float, low: float, high: float) -> str:
 
 def _gain(one: xr.Dataset, metric: str) -> list[str]:
     """The reliability of the fewest and of the most runs that were asked for, and the agreement."""
-    runs = np.ravel(one["n_runs"].values).tolist() if "n_runs" in one.coords else [0]
+    runs = _runs(one)
     values = np.ravel(one["reliability"].values)
     if np.isnan(values).all():
         return [f"The reliability of {metric} cannot be estimated from these runs."]
@@ -78,6 +78,11 @@ def _gain(one: xr.Dataset, metric: str) -> list[str]:
     return said
 
 
+def _runs(result: xr.Dataset) -> list[int]:
+    """Numbers of runs that are averaged; 0 if they are unknown."""
+    return np.ravel(result["n_runs"].values).tolist() if "n_runs" in result.coords else [0]
+
+
 def _mean_of(runs: int) -> str:
     if not runs:
         return "the mean of the runs"
@@ -88,11 +93,13 @@ def _level(one: xr.Dataset) -> str:
     return f"{str(one.attrs.get('level', '')).replace('_', ' ')} level"
 
 
-def _singles(result: xr.Dataset, places: list[int]) -> str:
+def _of_fewest(result: xr.Dataset, places: list[int]) -> str:
     """The reliability of the fewest runs of several metrics."""
-    values = result["reliability"].isel(n_runs=0) if "n_runs" in result["reliability"].dims else result["reliability"]
-    every = labels(result)
-    return listed(f"{number(float(values[at]))} for {name(every[at])}" for at in places)
+    runs, values, every = _runs(result), result["reliability"], labels(result)
+    first = int(np.argmin(runs))
+    values = values.isel(n_runs=first) if "n_runs" in values.dims else values
+    each = listed(f"{number(float(values[at]))} for {name(every[at])}" for at in places)
+    return f"The reliability of {_mean_of(runs[first])} is {each}."
 
 
 def repeatability_closing(result: xr.Dataset) -> list[str]:
