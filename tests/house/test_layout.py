@@ -130,7 +130,7 @@ def test_tests_lie_in_the_rooms_of_what_they_test():
 
 
 def test_nothing_is_loaded_before_it_is_used():
-    """Nor by what shows itself: a list of names, a text of what can be asked, a correlation of means."""
+    """Nor by what shows itself: a list of names, texts, correlations of means and their limits."""
     code = """
 import sys, xarray
 before = set(sys.modules)
@@ -140,7 +140,8 @@ def loaded():
 import xsumstat
 assert loaded() == (["xsumstat", "xsumstat.accessor"], ["lazy_loader", "xsumstat"]), loaded()
 ds = xsumstat.load_dataset("demo")
-texts = dir(xsumstat), dir(ds.meta), repr(ds.meta), ds.meta._repr_html_(), ds.meta.corr("human"), xsumstat.__version__
+texts = dir(xsumstat), dir(ds.meta), repr(ds.meta), ds.meta._repr_html_(), xsumstat.__version__
+texts += ds.meta.corr("human"), ds.meta.ci("human"), ds.meta.compare_metrics("human"), ds.meta.rank("human")
 for text in texts:
     assert "numba" not in sys.modules and "matplotlib" not in sys.modules
     assert "xsumstat.kernels.compiler" not in sys.modules and "xsumstat.plots.forest" not in sys.modules

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xsumstat.coefficients import arrays, weighted_pearson
+from xsumstat.coefficients import arrays, few_cells, weighted_pearson
 from xsumstat.coefficients.curvature import Bend, Curvature
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import jackknife as jackknife_kernels
+from xsumstat.kernels.jit import is_ready
+
+# Cells from which a kernel is worth loading.
+_FEW = 5_000
 
 
 def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
@@ -99,6 +103,8 @@ def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Mea
 
 def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -> tuple[FloatArray, FloatArray]:
     """Each group's coefficient, and without each member (members, groups)."""
+    if kind == kernels.PEARSON and 0 < x.size <= _FEW and not is_ready(jackknife_kernels.pearson_without_one):
+        return few_cells.pearson_without_members(x, z, there)
     r, mask = np.empty(x.shape[1]), arrays.or_none(there)
     if kind == kernels.PEARSON:
         without = np.empty(x.shape)

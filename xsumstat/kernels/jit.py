@@ -77,6 +77,11 @@ class Kernel:
             return made
 
 
+def is_ready(kernel: Any) -> bool:
+    """Whether a kernel, as its module holds it, has been loaded."""
+    return not isinstance(kernel, Kernel)
+
+
 # All kernels, in the order in which their files were read.
 KERNELS: list[Kernel] = []
 _LOCK = threading.RLock()
