@@ -300,3 +300,16 @@ def test_an_overview_says_whether_p_values_are_corrected(demo):
     assert "30 p-values not corrected; alpha" in plain.meta.conclusion()
     assert "Benjamini-Hochberg over all tests; alpha .05" in corrected.meta.conclusion()
     assert "  p-values     not corrected" in repr(plain.meta)
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_a_p_value_of_alpha_itself_is_significant(corrected):
+    """In results that say so themselves, by the corrected p-values where there are such, and in `significant`."""
+    alpha = 0.05
+    p = np.array([alpha, np.nextafter(alpha, 1.0), np.nextafter(alpha, 0.0), np.nan])
+    data = {"pvalue": ("metric", p[::-1] if corrected else p)}
+    data |= {"pvalue_adjusted": ("metric", p)} if corrected else {}
+    result = xr.Dataset(data, {"metric": list("abcd")}, {"analysis": "normality", "alternative": "two-sided"})
+    decided = families.decided(result, alpha, ["pvalue"])
+    assert decided["significant"].values.tolist() == [True, False, True, False]
+    assert result.meta.significant(alpha=alpha).values.tolist() == [True, False, True, False]

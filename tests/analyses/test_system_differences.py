@@ -62,6 +62,19 @@ def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
 
 
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize(("design", "n"), [("same", 3), ("same", 4), ("half", 6), ("half", 8)])
+def test_inputs_that_both_have_are_paired_from_four_on(design, n, target):
+    """Of half as many as each has in "half"; with fewer the ratings of each stand alone."""
+    ds = scores(design, 3, n, seed=n)
+    f, z = ds.score.values[0], ds.human.values
+    found = estimator.system_differences(f, z, np.array([[0, 1], [0, 2], [1, 2]]), target, 0.9)
+    for at, (a, c) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        expected = twin.difference(f.tolist(), z.tolist(), a, c, target=target, level=0.9)
+        for name in ("difference", "standard_error", "df", "ci_low", "ci_high"):
+            assert found[name][at] == pytest.approx(expected[name], rel=1e-9, abs=1e-12), (a, c, name)
+
+
 @pytest.mark.parametrize("design", ["same", "half", "different"])
 def test_the_differences_of_the_means_stand_beside_and_add_up(design):
     ds = scores(design, seed=8)

@@ -5,6 +5,7 @@ import re
 import pytest
 import xarray as xr
 from cases import FEW, OF_DEMO, answer_of_demo
+from preference_cases import preferences
 
 from xsumstat import accessor
 from xsumstat.catalogue import ANALYSES
@@ -64,3 +65,77 @@ def test_lazy_scores_are_not_computed(demo):
 def test_no_scores():
     told = repr(xr.Dataset({"a": ("model", [1.0])}).meta)
     assert "needs a variable 'score'" in told and "a('model',)" in told and "set_dims" in told
+
+
+def of(told, what):
+    """What stands beside a name."""
+    return next(line[2:].partition(what)[2].strip() for line in told.splitlines() if line[2:].startswith(what))
+
+
+def choices_of(ds):
+    """How many choices there are, and pairs of outputs that somebody saw both ways round."""
+    values = ds["preference"].transpose("prompt", "pair", "order", "rater").values
+    there = [[[[v == v for v in rater] for rater in order] for order in pair] for pair in values.tolist()]
+    both = sum(all(each) for pair in there for orders in pair for each in zip(*orders, strict=True))
+    return sum(v for pair in there for orders in pair for order in orders for v in order), both
+
+
+def test_preferences_are_counted():
+    ds = preferences(3, gaps=0.2)
+    told = repr(ds.meta)
+    n, both = choices_of(ds)
+    assert of(told, "preferences").startswith(
+        f"{n:,} choices on {ds.sizes['prompt']} prompts, {ds.sizes['pair']} pairs"
+    )
+    assert of(told, "systems") == "'alpha', 'beta', 'gamma'" and 0 < both < n
+    assert of(told, "people") == "'ann', 'ben'" and of(told, "judges") == "'gpt'"
+    assert of(told, "both orders").startswith(f"{both} pairs of outputs")
+    once = preferences(3, both=False, judges=())
+    told = repr(once.meta)
+    assert choices_of(once)[1] == 0 and of(told, "both orders").startswith("no pair of outputs")
+    assert of(told, "judges") == "none" and "'ann'" in of(told, "people")
+    alone = preferences(3, people=())
+    assert of(repr(alone.meta), "people").startswith("none: ") and of(repr(alone.meta), "judges") == "'gpt'"
+    one_order = preferences(3).isel(order=[0])
+    assert of(repr(one_order.meta), "both orders").startswith("no pair of outputs")
+
+
+def test_preferences_that_cannot_be_read_say_why():
+    ds = preferences(3)
+    wrong = ds.assign(preference=ds.preference * 7)
+    with pytest.raises(ValueError) as error:
+        wrong.meta.rank_systems()
+    assert of(repr(wrong.meta), "preferences") == str(error.value)
+
+
+def test_what_readers_note_stands_beside_the_scores(demo):
+    demo = demo.expand_dims(quality=["fluency", "coherence"]).assign_attrs(left_out="3 rows", added="2 of 5 rows")
+    told = repr(demo.meta)
+    assert of(told, "other dims") == "quality (2)"
+    assert of(told, "texts left out") == "3 rows" and of(told, "added") == "2 of 5 rows"
+    assert "texts left out" not in repr(demo.drop_attrs().meta) and "other dims" not in repr(demo.isel(quality=0).meta)
+
+
+def test_directions_that_contradict_are_told(demo):
+    lower = demo.assign_coords(higher_is_better=("metric", [label != "perplexity" for label in demo.metric.values]))
+    assert of(repr(lower.meta), "direction").startswith("lower is better: 'perplexity'; higher is better: all others")
+    every = demo.assign_coords(higher_is_better=("metric", [False] * demo.sizes["metric"]))
+    said = of(repr(every.meta), "direction")
+    assert said.startswith("lower is better: ") and "others" not in said
+    unknown = demo.assign_coords(higher_is_better=("metric", ["perhaps"] * demo.sizes["metric"]))
+    with pytest.raises(ValueError) as error:
+        unknown.meta.corr("human")
+    assert of(repr(unknown.meta), "direction") == str(error.value)
+
+
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_of_many_metrics_with_missing_scores_six_are_named(demo, n):
+    gaps = demo.copy(deep=True)
+    for at in range(n):
+        gaps.score[at, : at + 1, 0] = float("nan")
+    told = of(repr(gaps.meta), "missing")
+    counts = {str(each.metric.item()): int(each.isnull().sum()) for each in gaps.score}
+    assert [f"{label}: {count} of 360" in told for label, count in counts.items()] == [
+        at < min(n, 6) for at in range(7)
+    ]
+    assert (f"… ({n} metrics in all)" in told) == (n > 6)
