@@ -366,3 +366,18 @@ def test_a_map_of_a_rater_reaches_the_raters_kappa():
         np.tile(score[2], 2), np.tile(two, 2), np.repeat([0, 1], 400)
     )
     assert cohen_kappa_score(within[:, :400].ravel(), two.ravel()) > cohen_kappa_score(noise, two.ravel())
+
+
+def test_what_was_said_of_each_metric_is_not_said_of_the_calibrated_one():
+    ds = data().assign(latency=("metric", [1.5, 2.5]))
+    found = ds.meta.calibrate("rating", rng=1)
+    assert found["latency"].sel(metric=["judge", "errors"]).values.tolist() == [1.5, 2.5]
+    assert found["latency"].isel(metric=slice(2, None)).isnull().all() and found.sizes["metric"] == 4
+
+
+def test_an_output_with_both_is_needed():
+    ds = data(m=10, gaps=0.0)
+    first, apart = ds["input"] < 5, ds.copy()
+    apart["score"], apart["rating"] = ds["score"].where(first), ds["rating"].where(~first)
+    with pytest.raises(ValueError, match="no output has both a score by the judge and a human score"):
+        apart.meta.calibrate("rating", metric="judge", rng=1)

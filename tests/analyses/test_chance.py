@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 import pytest
 import reference
+import xarray as xr
 from conftest import dataset
 from helpers import LEVELS, by_turns, for_each, rows, same
 
+from xsumstat.analyses import chance
 from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Measure
 
@@ -262,3 +264,13 @@ def test_chance_on_talks_from_english_to_german(mirror):
     assert free.baseline.item() == pytest.approx(0.260, abs=0.0005)
     assert calibrated.baseline.item() == calibrated.baseline_constant.item() == pytest.approx(tied, abs=1e-12)
     assert calibrated.correlation.item() == pytest.approx(tied, abs=0.001)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.1, False), (math.nextafter(0.1, 0.0), True)])
+def test_a_tenth_of_the_pairs_is_not_few(share, told):
+    shares = xr.DataArray([share, 0.5], {"metric": ["a", "b"]}, ("metric",))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        chance.warn_few(shares, Measure(table.COEFFICIENTS["kendall_like"], "global", "pairwise", "drop").coefficient)
+    assert [each.message.code for each in said] == ["few_pairs"] * told
+    assert not told or "'a'" in str(said[0].message) and "'b'" not in str(said[0].message)

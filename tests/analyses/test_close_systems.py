@@ -247,3 +247,37 @@ def test_a_metric_that_lacks_a_system_has_the_pairs_of_the_others(ds, missing):
             samples.append(plain(one[known], two[known], low, high, "kendall", rows[known])[0])
         assert float(cell.standard_error) == pytest.approx(np.nanstd(samples, ddof=1))
         assert int(cell.n_undefined) == np.isnan(samples).sum()
+
+
+@pytest.mark.filterwarnings("ignore:only 4 systems")
+def test_four_systems_have_an_interval(ds):
+    four = ds.isel(system=slice(4))
+    got = four.meta.close_corr("human", gap=9.0, unit="score", resample="system", confidence_level=0.9)
+    z = four.score.sel(metric="human").mean("input").values
+    for name in ("a", "b"):
+        x, here = four.score.sel(metric=name).mean("input").values, got.sel(metric=name).squeeze()
+        error, limits, _ = plain_jackknife(x, z, 0.0, 9.0, "kendall")
+        assert float(here.standard_error) == pytest.approx(error, abs=1e-12)
+        assert [float(here.ci_low), float(here.ci_high)] == pytest.approx(limits, abs=1e-12)
+
+
+def test_two_inputs_add_what_they_add_to_pearsons_r(ds):
+    two = ds.isel(input=[4, 5])
+    of = {each: two.meta.close_corr("human", gap=9.0, unit="score", resample=each) for each in ("both", "system")}
+    errors = [two.meta.ci("human", resample=each).standard_error for each in ("both", "system")]
+    added = of["system"].standard_error * np.maximum(errors[0] / errors[1], 0)
+    np.testing.assert_allclose(of["both"].standard_error, added, rtol=1e-9)
+    assert (of["both"].standard_error > of["system"].standard_error).any()
+
+
+def test_limits_may_be_one_number(ds):
+    """Pairs exactly so far apart; a gap from a larger to a smaller number is none."""
+    means = np.array([0.0, 1.0, 2.0, 4.0, 5.0])
+    z = np.array([1.0, 0.0, 3.0, 2.0, 4.0])
+    score = np.array([means, z])[:, :, None] + np.zeros((2, 5, 3))
+    apart = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["a", "human"]})
+    kw = {"unit": "score", "coefficient": "pairwise_accuracy", "method": "bootstrap", "n_resamples": 9, "rng": 1}
+    got = apart.meta.close_corr("human", gap=(1.0, 1.0), **kw).squeeze()
+    assert (float(got.correlation), int(got.n_pairs)) == plain(means, z, 1.0, 1.0, "pairwise_accuracy")
+    with pytest.raises(ValueError, match="gap must go from a smaller to a larger number"):
+        apart.meta.close_corr("human", gap=(1.0, 0.5), **kw)

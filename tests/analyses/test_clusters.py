@@ -9,6 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import xsumstat  # noqa: F401
+from xsumstat.analyses import clustering
 from xsumstat.resampling.plans import DrawPlan, SwapPlan
 
 CORRELATION = {
@@ -447,3 +448,12 @@ def test_intervals_of_families_of_two_hold_the_truth(level):
             got = ds.meta.ci("human", level=level, cluster=cluster)
             held[cluster] += int(got.ci_low.item() <= truth <= got.ci_high.item())
     assert 182 <= held["family"] <= 199 and held[None] < 178, held
+
+
+@pytest.mark.parametrize(("largest", "told"), [(5, False), (6, False), (7, True)])
+def test_clusters_as_unequal_as_half_their_number_are_not_told(largest, told):
+    """Of five, with four of one label, n²/Σ size² is 5/2 where the largest has six."""
+    codes = np.array([0, 1, 2, 3, *[4] * largest])
+    assert (len(codes) ** 2 / (4 + largest**2) < 5 / 2) == told
+    with pytest.warns(UserWarning, match="unequal sizes") if told else contextlib.nullcontext():
+        clustering._warn_unequal(codes, "system")

@@ -142,3 +142,31 @@ def test_three_scores_are_enough(demo):
         want = scipy.stats.shapiro(few.score.sel(metric=metric).mean("input"))
         assert float(got.statistic[at]) == pytest.approx(want.statistic)
         assert float(got.pvalue[at]) == pytest.approx(want.pvalue)
+
+
+def test_a_p_value_of_alpha_itself_rejects_normality(demo):
+    at_all = demo.meta.normality(metric="judge", level="input").pvalue.squeeze("metric").values
+    for p in np.sort(at_all)[[3, 7]]:
+        for alpha in (p, np.nextafter(p, 0.0)):
+            got = demo.meta.normality(metric="judge", level="input", alpha=float(alpha))
+            assert got.share_rejected.item() == sum(each <= alpha for each in at_all) / len(at_all)
+
+
+def test_two_points_have_two_components(demo):
+    found = demo.meta.pca(metric=["judge", "bleu"], n_components=2)
+    ranks = scipy.stats.rankdata(demo.score.sel(metric=["judge", "bleu"]).values.reshape(2, -1), axis=1)
+    half = np.linalg.norm(ranks[0] - ranks[1]) / 2
+    np.testing.assert_allclose(np.abs(found.coordinate[:, 0]), half)
+    np.testing.assert_allclose(found.explained, [1.0, 0.0], atol=1e-12)
+    with pytest.raises(ValueError, match="must be 2 or more: 1"):
+        demo.meta.pca(metric="judge", n_components=1)
+
+
+def test_two_points_with_scores_are_enough(demo):
+    languages = demo[["score"]].sel(metric=["judge", "bleu"]).expand_dims(language=["en", "de"]).copy(deep=True)
+    languages["score"] = languages.score.where(languages.language == "en")
+    with pytest.warns(UserWarning):
+        found = languages.meta.pca()
+    alone = demo.meta.pca(metric=["judge", "bleu"])
+    np.testing.assert_allclose(found.coordinate.sel(language="en"), alone.coordinate)
+    assert found.coordinate.sel(language="de").isnull().all()

@@ -511,3 +511,42 @@ def test_each_label_has_its_own_margin(versions, method):
         )
         for name in ("difference", "pvalue", "margin", "ci_low"):
             np.testing.assert_allclose(got[name].sel(here), alone[name].squeeze("metric"), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:no test can be significant")
+def test_a_p_value_of_alpha_itself_is_equivalence(versions):
+    """Also in the share of equivalent pairs; p-values of draws do not depend on alpha."""
+    how = {"along": "language", "base": "en", "n_resamples": 199, "rng": 3, "level": "input"}
+    p = versions.meta.equivalence("human", margin=0.2, **how).pvalue
+    alphas = [each for each in np.unique(p.values[~np.isnan(p.values)]) if 0 < each < 0.5]
+    assert alphas
+    for at in alphas:
+        for alpha in (float(at), float(np.nextafter(at, 0.0))):
+            got = versions.meta.equivalence("human", margin=0.2, alpha=alpha, **how)
+            np.testing.assert_array_equal(got.pvalue, p)
+            np.testing.assert_array_equal(got.equivalent, p.values <= alpha)
+            shares = versions.meta.margin_sensitivity("human", margins=[0.2], alpha=alpha, adjust=None, **how)
+            counted = (shares.share * shares.n_tests).sum() if shares.share.ndim else shares.share * shares.n_tests
+            assert int(counted.round()) == int((p <= alpha).sum())
+
+
+def test_a_shift_counts_where_the_base_reaches_the_threshold_itself(versions):
+    how = {"along": "language", "base": "en", "n_resamples": 40, "rng": 3, "level": "input", "metric": ["a", "b"]}
+    ahead = versions.meta.dominance("human", **how).probability.sel(language="en")
+    share = float(ahead.sel(metric="a", other_metric="b"))
+    threshold = max(share, 1 - share)
+    assert 0.5 < threshold <= 1
+    at_it = versions.meta.dominance("human", threshold=threshold, **how)
+    assert (
+        at_it.resolved.sel(language="en", metric="a", other_metric="b")
+        and at_it.mean_shift.sel(language="hi").notnull()
+    )
+    if threshold < 1:
+        above = versions.meta.dominance("human", threshold=float(np.nextafter(threshold, 1)), **how)
+        assert not above.resolved.sel(language="en").any() and above.mean_shift.isnull().all()
+
+
+def test_margins_of_a_grid_rise(versions):
+    for wrong in ([0.1, 0.1], [0.2, 0.1]):
+        with pytest.raises(ValueError, match="in ascending order"):
+            versions.meta.margin_sensitivity("human", margins=wrong)

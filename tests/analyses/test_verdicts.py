@@ -139,3 +139,12 @@ def test_a_share_that_reaches_the_level_decides(small):
             want[tuple(verdicts)] += 1
         got = small.meta.discriminative_agreement("m0", confidence_level=level, **keywords)
         np.testing.assert_array_equal(got.confusion.squeeze("metric"), want)
+
+
+def test_two_inputs_in_common_are_enough_for_a_verdict(small):
+    ds = small.isel(input=slice(2))
+    got = ds.meta.discriminative_agreement("m0", metric="m1", n_resamples=60, rng=7).squeeze("metric")
+    verdicts, f1 = plain(ds.score.sel(metric="m1").values, ds.score.sel(metric="m0").values, 0.95, 60, 7)
+    assert float(got.f1) == pytest.approx(f1, abs=1e-12)
+    assert float(got.accuracy) == pytest.approx(np.mean([a == b for a, b in verdicts]))
+    assert int(got.confusion.sum()) == len(verdicts)
