@@ -147,3 +147,10 @@ def test_what_people_say_moves_by_the_slope_times_the_gap():
     slope = 0.9 * (centred[0] * centred[1]).sum() / (centred[0] ** 2).sum()
     want = h[:, seen].mean(axis=1) + slope * (f.mean(axis=1) - f[:, seen].mean(axis=1))
     np.testing.assert_allclose(corrected(judged, both, 0.9), want)
+
+
+def test_the_square_of_a_design_is_that_of_its_matrix_with_a_pair_twice_too():
+    design = Design(np.array([0, 0, 1, 2, 1]), np.array([1, 2, 2, 0, 0]), 4)
+    weights = np.random.default_rng(0).normal(size=(3, 5))
+    want = [design.signs.T @ np.diag(each) @ design.signs for each in weights]
+    np.testing.assert_allclose(design.squared(weights), want, atol=1e-12)
