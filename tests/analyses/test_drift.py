@@ -437,3 +437,26 @@ def test_limits_hold_the_truth_and_alike_shifts_seldom_differ(design):
         differs.append(found["heterogeneity_pvalue"] <= 0.05)
     for share, at in ((held, 0.95), (flips, 0.95), (differs, 0.05)):
         assert scipy.stats.binomtest(int(np.sum(share)), 400, at).pvalue > 1e-4
+
+
+def test_two_prompts_have_a_paired_t_test_and_one_has_none():
+    rng = np.random.default_rng(5)
+    new, old = rng.normal(size=(2, 3, 4))
+    new[0, 2:], new[1, 1:] = np.nan, np.nan
+    shifts = engine.Shifts.of(new, np.where(np.isnan(new), np.nan, old), np.arange(4))
+    found = shifts.of_systems(0.95)
+    test = scipy.stats.ttest_rel(new[0, :2], old[0, :2])
+    assert [float(found[f"system_shift{end}"][0]) for end in ("_low", "_high", "_pvalue")] == pytest.approx(
+        [*test.confidence_interval(), test.pvalue]
+    )
+    assert float(found["system_shift"][1]) == pytest.approx(new[1, 0] - old[1, 0])
+    assert all(np.isnan(found[f"system_shift{end}"][1]) for end in ("_low", "_high", "_pvalue"))
+    # The test of different shifts is that of the two systems that have a variance; n is that of the fewer prompts.
+    change, n = new - old, np.array([2, 4])
+    variances = [np.var(change[0, :2], ddof=1) / 2, np.var(change[2], ddof=1) / 4]
+    products = (change[0, :2] - change[0, :2].mean()) @ (change[2, :2] - change[2].mean())
+    both = products / math.sqrt(np.prod(n * (n - 1)))
+    t2 = (change[0, :2].mean() - change[2].mean()) ** 2 / (sum(variances) - 2 * both)
+    tested = shifts.interaction()
+    assert float(tested["heterogeneity"]) == pytest.approx(t2) and float(tested["df_denominator"]) == 1
+    assert float(tested["heterogeneity_pvalue"]) == pytest.approx(scipy.stats.f.sf(t2, 1, 1))

@@ -208,6 +208,7 @@ def test_the_least_accuracy_may_be_that_of_a_tie():
 
 def test_bounds_that_touch_decide_the_order():
     assert parts.undecided(np.array([[1.5, 2.5], [1.0, 2.0], [2.0, 3.0]])) == (0, 1)
+    assert parts.undecided(np.array([[2.5, 1.5], [2.0, 1.0], [3.0, 2.0]])) == (0, 1)
     assert parts.undecided(np.array([[1.5, 2.5], [1.0, 2.0], [2.001, 3.0]])) == (1, 1)
 
 
@@ -334,3 +335,20 @@ def test_size_of_the_tests():
         found.append(parts.Missing(lacks, ~lacks, z).pvalues(199, rng))
     shares = (np.array(found) <= 0.05).mean(axis=0)
     assert (shares < 0.085).all() and (shares > 0.02).all()
+
+
+def test_two_inputs_exchange_their_shares_and_one_cannot():
+    """Both orders of two are as far from what is expected: p is 1."""
+    lacks = np.array([[True, False], [False, False]])
+    gold = np.array([[1.0, 4.0], [2.0, 5.0]])
+    of_two = parts.Missing(lacks, ~lacks, gold).pvalues(99, np.random.default_rng(0))
+    assert of_two[2] == 1.0
+    of_one = parts.Missing(lacks[:, :1], ~lacks[:, :1], gold[:, :1]).pvalues(99, np.random.default_rng(0))
+    assert np.isnan(of_one[2])
+
+
+def test_an_input_with_one_output_has_no_pairs_to_bound():
+    x, z = np.array([[1.0, 3.0], [2.0, np.nan]]), np.array([[1.0, 2.0], [2.0, np.nan]])
+    lacks = np.zeros((2, 2), dtype=bool)
+    np.testing.assert_array_equal(parts.accuracy(x, z, lacks, "input"), [1.0, 1.0, 1.0])
+    assert np.isnan(parts.accuracy(x[:, 1:], z[:, 1:], lacks[:, 1:], "input")).all()

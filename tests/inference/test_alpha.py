@@ -126,3 +126,23 @@ def test_raters_of_one_mind_have_1_to_the_bit(measurement):
     assert alpha.of(rated, measurement) == 1.0
     without = alpha.Without(rated, rated.inputs, 5, measurement)
     assert {without(at) for at in range(5)} == {1.0}
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_two_values_that_are_left_have_an_alpha(measurement):
+    """A third is given to one cell alone: without it, without its input and of the others there are two."""
+    x = np.where(likert((4, 5, 3), 0.0, seed=4) > 3, 2.0, 1.0)
+    two, third = x.copy(), x.copy()
+    third[1, 2] = [3.0, 3.0, 1.0]
+    of_two, of_three = alpha.RatedCells.of(two), alpha.RatedCells.of(third)
+    assert alpha.of(of_two, measurement) == pytest.approx(by_package(two.reshape(-1, 3), measurement), abs=1e-12)
+    without = alpha.Without(of_three, of_three.inputs, 5, measurement)
+    left = np.delete(third, 2, axis=1)
+    assert sorted(set(left.ravel())) == [1.0, 2.0]
+    assert without(2) == pytest.approx(by_package(left.reshape(-1, 3), measurement), abs=1e-12)
+    if measurement != "ordinal":
+        cells, units = np.arange(20), third[of_three.systems, of_three.inputs]
+        got = alpha.without_each(of_three, cells, 20, measurement)
+        want = [by_package(np.delete(units, at, 0), measurement) for at in cells]
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-12)
+        assert not np.isnan(got).any()

@@ -154,3 +154,28 @@ def test_the_square_of_a_design_is_that_of_its_matrix_with_a_pair_twice_too():
     weights = np.random.default_rng(0).normal(size=(3, 5))
     want = [design.signs.T @ np.diag(each) @ design.signs for each in weights]
     np.testing.assert_allclose(design.squared(weights), want, atol=1e-12)
+
+
+def test_a_pair_that_nobody_judged_by_hand_takes_nothing_from_the_others():
+    """Its mean is 0; the slope is that of choices about the means of the pairs that both judged."""
+    human, judge = ([1.0, 0.0, 1.0], [0.0, 1.0]), ([1.0, 0.0, 0.5], [0.0, 0.5])
+    both = np.zeros((5, 3))
+    for at, (h, f) in enumerate(zip(map(np.array, human), map(np.array, judge), strict=True)):
+        both[:, at] = len(h), h.sum(), f.sum(), (f * f).sum(), (f * h).sum()
+    judged = np.array([[6.0, 4.0, 5.0], [2.0, 3.0, 1.0]])
+    spread = sum(np.sum((np.array(f) - np.mean(f)) ** 2) for f in judge)
+    shared = sum(
+        np.sum((np.array(f) - np.mean(f)) * (np.array(h) - np.mean(h))) for h, f in zip(human, judge, strict=True)
+    )
+    slope = 0.5 * shared / spread
+    want = [np.mean(human[at]) + slope * (judged[1, at] / judged[0, at] - np.mean(judge[at])) for at in range(2)]
+    np.testing.assert_allclose(corrected(judged, both, 0.5), [*want, 0.0], atol=1e-12)
+
+
+def test_the_error_of_a_contrast_needs_two_clusters():
+    fit = fitted(*sums(*counts()), DESIGN)
+    contrast = np.array([1.0, -1.0, 0.0, 0.0])
+    without = np.array([[0.5, 0.1, -0.2, -0.4], [0.6, -0.1, -0.2, -0.3]])
+    assert math.isnan(Strengths(fit, without[:1], 1.0, 0).error(contrast))
+    one, other = without @ contrast
+    assert Strengths(fit, without, 1.0, 0).error(contrast) == pytest.approx(abs(one - other) / 2)

@@ -80,3 +80,10 @@ def test_a_perfect_order_of_few_pairs_is_open_to_its_side(sign):
     inner = np.tanh(np.arctanh(1 - 1 / 15) - reach)
     assert list(found) == pytest.approx([inner, 1.0] if sign > 0 else [-1.0, -inner])
     assert ClosePairs(float(sign), np.full(10, float(sign)), 3).interval(0.0, 0.95) == (-1.0, 1.0)
+
+
+def test_three_systems_have_a_variance_and_two_have_none():
+    without = np.array([0.1, 0.5, 0.6])
+    own = (1 / 2) ** 2 * 2 / 3 * np.sum((without - 0.4) ** 2)
+    assert ClosePairs(0.4, without, 3).variance() == pytest.approx(own)
+    assert math.isnan(ClosePairs(0.4, without[:2], 1).variance())

@@ -226,3 +226,45 @@ def test_memory_grows_with_inputs_as_scores_do():
     x, z, c = rng.normal(size=(3, 20, 20_000))
     slope, error, df = slopes(x, z, c[None], Question("global", "regression", (False,), BOTH))[:, 0]
     assert abs(slope) < 5 * error and 1 < df < 20_000
+
+
+@pytest.mark.parametrize("dims", [BOTH, ("input",)])
+@pytest.mark.parametrize("level", ["system", "input"])
+def test_two_inputs_have_a_variance_and_one_has_none(level, dims):
+    x, z, c = scores(4, inputs=2, gaps=0.0)
+    question = Question(level, "regression", (False,), dims)
+    expected = bias_twin.slopes(x, z, c, level, "regression", (False,), dims)
+    np.testing.assert_allclose(slopes(x, z, c, question), expected, rtol=1e-6, atol=1e-9)
+    one = slopes(x[:, :1], z[:, :1], c[:, :, :1], Question(level, "regression", (False,), ("input",)))
+    assert np.isfinite(one[0]).all() and np.isnan(one[1:]).all()
+
+
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_what_leaves_inputs_out_needs_three(level):
+    question = Question(level, "regression", (False,), ("input",))
+    x, z, c = scores(5, inputs=3, gaps=0.0)
+    expected = bias_twin.slopes(x, z, c, level, "regression", (False,), ("input",))
+    np.testing.assert_allclose(slopes(x, z, c, question), expected, rtol=1e-6, atol=1e-9)
+    two = slopes(x[:, :2], z[:, :2], c[:, :, :2], question)
+    assert np.isfinite(two[0]).all() and np.isnan(two[1:]).all()
+
+
+@pytest.mark.parametrize("level", ["global", "within_system"])
+def test_what_leaves_systems_out_needs_three(level):
+    question = Question(level, "regression", (False,), ("system",))
+    x, z, c = scores(6, systems=3, inputs=9, gaps=0.0)
+    expected = bias_twin.slopes(x, z, c, level, "regression", (False,), ("system",))
+    np.testing.assert_allclose(slopes(x, z, c, question), expected, rtol=1e-6, atol=1e-9)
+    two = slopes(x[:2], z[:2], c[:, :2], question)
+    assert np.isfinite(two[0]).all() and np.isnan(two[1:]).all()
+
+
+@pytest.mark.parametrize(("method", "regressors"), [("regression", 2), ("difference", 1)])
+def test_a_slope_needs_two_rows_more_than_regressors(method, regressors):
+    """So that one degree of freedom is left beside the mean."""
+    x, z, c = scores(7, systems=regressors + 2, gaps=0.0)
+    question = Question("system", method, (False,), ("input",))
+    rows, dummies, *_ = bias_twin.table(x, z, c, "system")
+    expected, _ = bias_twin.regress(rows, dummies, bias_twin.spreads(rows, dummies), (False,), method)
+    np.testing.assert_allclose(slopes(x, z, c, question)[0], expected, atol=1e-9)
+    assert np.isnan(slopes(x[1:], z[1:], c[:, 1:], question)).all()

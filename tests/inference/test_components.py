@@ -155,3 +155,10 @@ def test_unbiased_with_gaps_and_errors_as_large_as_they_are(share):
     assert (np.abs(mean[:2] - TRUTH) < 3.5 * sd[:2] / np.sqrt(n)).all()
     ratio = mean[2] / sd[0]
     assert (0.85 < ratio).all() and (ratio < 1.5).all()
+
+
+def test_the_inputs_of_one_system_are_cells():
+    x = np.random.default_rng(8).normal(size=(2, 1, 7))
+    found = components.crossed(x)
+    assert found.shape == (3, 2, 2) and not found[:2].any()
+    np.testing.assert_allclose(found[2], np.cov(x[:, 0]), atol=1e-12)

@@ -245,3 +245,13 @@ def test_nothing_is_said_of_too_many_groups_or_of_what_does_not_vary():
     twice = np.tile(x, 2), np.tile(z, 2)
     found = compared(*twice, measure, "input", (6, 6), ("system",))
     assert np.isnan(group_differences.heterogeneity(found, measure, ("system",)).pvalue)
+
+
+def test_the_test_of_all_groups_needs_degrees_of_freedom_in_its_denominator():
+    """ν − q + 1 of 0 and below leave none; the least above has the F distribution."""
+    for nu in (1.0, 2.0):
+        assert np.isnan(group_differences._by_f(5.0, 3, nu).pvalue)
+        assert np.isnan(group_differences._by_f(5.0, 3, nu).statistic)
+    found = group_differences._by_f(5.0, 3, 2.5)
+    assert found.statistic == pytest.approx(5 * 0.5 / (2.5 * 3))
+    assert found.pvalue == pytest.approx(stats.f.sf(found.statistic, 3, 0.5))

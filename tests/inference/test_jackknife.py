@@ -554,3 +554,19 @@ def test_a_constant_metric_orders_no_pair():
         found = one(np.ones(z.shape), z, measure("pairwise_accuracy", "system"), dims)
         low, high = found.interval(0.95)
         assert found.fell_back and found.estimate == low == 0 and 0 < high < 1
+
+
+def test_an_estimate_without_weight_takes_no_part_in_an_average():
+    one, two = (jackknife.bounded(value, 0.01, error, df) for value, error, df in ((0.5, 0.1, 9), (0.2, 0.05, 7)))
+    without = jackknife.Estimated(0.9, 0.0, math.nan, math.nan)
+    t = float(scipy.stats.t.ppf(0.975, 9))
+    found = jackknife.averaged([one, two, without], [0.25, 0.75, 0.0])
+    expected = jackknife.averaged([one, two], [0.25, 0.75])
+    assert found.about is not None and found.limits(t) == expected.limits(t)
+    assert jackknife.averaged([one, two, without], [0.25, 0.5, 0.25]).about is None
+
+
+def test_estimates_that_do_not_vary_have_a_point_and_the_least_degrees_of_freedom():
+    one, two = (jackknife.bounded(value, 0.0, 0.0, df) for value, df in ((0.5, 9), (0.1, 7)))
+    found = jackknife.averaged([one, two], [0.5, 0.5])
+    assert found.df == 7 and found.fell_back and found.limits(2.0) == pytest.approx((0.3, 0.3))

@@ -195,3 +195,27 @@ def test_an_unbiased_metric_is_seldom_called_biased(raters):
 
 def _mean(ratings):
     return np.nansum(ratings, axis=0) / np.maximum((~np.isnan(ratings)).sum(axis=0), 1)
+
+
+def test_the_least_reliability_needs_a_cell_more_than_effects():
+    """Two systems on two inputs have one degree of freedom beside their means; one system, or a gap, leaves none."""
+    z = np.array([[1.0, 2.5], [4.0, 5.0]])
+    residuals = z - z.mean(axis=1, keepdims=True) - z.mean(axis=0) + z.mean()
+    noise = (residuals**2).sum() / 1 * (1 / 2) * (1 - 1 / 2)
+    found = noisy_gold.least_reliability(np.zeros((2, 2)), z, np.zeros((1, 2, 2)))
+    assert found == pytest.approx(1 - noise / np.var([1.75, 4.5]))
+    assert math.isnan(noisy_gold.least_reliability(np.zeros((1, 2)), z[:1], np.zeros((1, 1, 2))))
+    z[1, 1] = np.nan
+    assert math.isnan(noisy_gold.least_reliability(np.zeros((2, 2)), z, np.zeros((1, 2, 2))))
+
+
+def test_without_each_system_a_slope_needs_more_systems_than_variables():
+    """Metric, human scores and covariate are three: four systems remain of five, and three of four."""
+    x, ratings, c = scores(3, systems=5, gaps=0.0)
+    x = np.where(np.isnan(x), 50.0, x)
+    question = Question("system", "regression", (False,), ("system",))
+    five = told(x, ratings, c, question)
+    expected = twin.slope(x, ratings, list(c), "system", False, ("system",), five["df"][0])
+    assert five["standard_error"][0] == pytest.approx(expected["standard_error"], rel=1e-6)
+    four = told(x[:4], ratings[:, :4], c[:, :4], question)
+    assert np.isfinite(four["slope"]).all() and np.isnan(four["standard_error"]).all()

@@ -1,10 +1,11 @@
 """Expected variances in other designs, against the jackknife itself, closed forms and simulations."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import xsumstat
 from xsumstat.analyses.measure import checked_measure
@@ -177,3 +178,47 @@ def test_accuracies_have_limits_on_their_own_scale():
     low, high, error = planning.interval(expected, 14, 30, 0.95, scale=2.0)
     np.testing.assert_allclose([low, high], own.interval(0.95), atol=1e-6)
     assert error == pytest.approx(own.standard_error)
+
+
+@dataclass(frozen=True)
+class Halving:
+    """A correlation of .5 with an error of 1/√m, and given degrees of freedom."""
+
+    freedom: float = 9.0
+
+    def variance(self, n, m):
+        return 1 / m
+
+    def value(self, m):
+        return 0.5
+
+    def bias(self, n):
+        return 0.0
+
+    def df(self, n, m):
+        return self.freedom
+
+
+def by_arctanh(df, m):
+    reach = scipy.stats.t.ppf(0.975, df) / math.sqrt(m) / (1 - 0.5**2)
+    return math.tanh(math.atanh(0.5) - reach), math.tanh(math.atanh(0.5) + reach)
+
+
+def test_an_interval_needs_a_degree_of_freedom():
+    low, high, error = planning.interval(Halving(1.0), 2, 100, 0.95)
+    assert (low, high) == pytest.approx(by_arctanh(1, 100)) and error == 0.1
+    assert all(math.isnan(each) for each in planning.interval(Halving(0.999), 2, 100, 0.95))
+
+
+def test_a_width_that_is_just_reached_is_reached():
+    low, high = by_arctanh(9, 77)
+    exactly = planning.width(Halving(), 10, 77, 0.95)
+    assert exactly == pytest.approx(high - low)
+    assert planning.least_inputs(Halving(), 10, exactly, 0.95) == 77
+    assert planning.least_inputs(Halving(), 10, math.nextafter(exactly, 0.0), 0.95) == 78
+
+
+def test_as_few_systems_as_a_jackknife_takes_have_degrees_of_freedom():
+    expected = planning.FromModel("system", np.array([np.eye(2), np.eye(2), np.eye(2)]))
+    least = jackknife.LEAST_MEMBERS
+    assert expected.df(least, 5) == least - 1 and math.isnan(expected.df(least - 1, 5))

@@ -99,3 +99,21 @@ def test_one_cluster_has_no_limits():
 def test_an_estimate_that_one_cluster_decides_has_no_variance():
     sums = np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
     assert math.isnan(prompts.left_out(prompts.ratio(0, 1), sums, np.ones(3)).variance)
+
+
+def test_two_clusters_have_limits():
+    """The variance of two is a quarter of their squared distance, and t has one degree of freedom."""
+    sums = np.array([[3.0, 1.0, 10.0], [5.0, 1.0, 10.0]])
+    share = prompts.left_out(prompts.ratio(0, 2), sums, sums[:, 2])
+    assert share.variance == pytest.approx((0.5 - 0.3) ** 2 / 4)
+    half = stats.t.ppf(0.975, 1) * 0.1
+    assert share.by_t(0.95) == pytest.approx((0.4 - half, 0.4 + half))
+    per_n = max(0.01 / 0.24, 1 / 20) * (stats.t.ppf(0.975, 1) / stats.norm.ppf(0.975)) ** 2
+    assert share.of_share(0.95, 20) == pytest.approx(tuple(map(float, wilson(np.array(0.4), per_n, 0.95))))
+    apart = prompts.left_out(lambda s: (s[..., 0] - s[..., 1]) / s[..., 2], sums, sums[:, 2])
+    p, q, spread = 8 / 20, 2 / 20, 10 / 20 - (6 / 20) ** 2
+    n = min(20, spread / apart.variance)
+    p, q = (p * n + 1) / (n + 2), (q * n + 1) / (n + 2)
+    half = stats.t.ppf(0.975, 1) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+    low, high = prompts.difference_of_shares(8, 2, apart, 20, 0.95)
+    assert (low, high) == pytest.approx((max(-1.0, p - q - half), min(1.0, p - q + half)))
