@@ -1,11 +1,13 @@
 """How CPU time grows with systems, inputs, metrics and resamples for every analysis, and what a second thread gives."""
 
+import functools
 import json
 import os
 import time
 import warnings
 
 import numpy as np
+import preferences
 import xarray as xr
 from data import dataset, matrices
 
@@ -68,6 +70,21 @@ def _ranked(ds: xr.Dataset) -> xr.Dataset:
     return xsumstat.rank_tasks(asked, keep_samples=True, n_resamples=99, rng=0)
 
 
+@functools.lru_cache(maxsize=2)
+def _preferences(systems: int, inputs: int, judges: int) -> xr.Dataset:
+    """Choices of two people and of judges, who choose as one does but for a tenth of the pairs."""
+    rng = np.random.default_rng(5)
+    ds = preferences.dataset(*preferences.drawn(rng, inputs, systems))
+    ds = ds.isel(rater=[0, 1, *[2] * judges]).assign_coords(rater=["ann", "ben", *map(str, range(judges))])
+    same = np.sign(rng.random(ds.preference.shape) - 0.1)
+    return ds.assign(preference=(ds.preference * same).where(ds.kind == "judge", ds.preference))
+
+
+def _choices(ds: xr.Dataset) -> xr.Dataset:
+    """As many judges as metrics, on as many systems and prompts."""
+    return _preferences(ds.sizes["system"], ds.sizes["input"], ds.sizes["metric"] - 1)
+
+
 def _at(levels: str, method: str, **settings) -> dict:
     """A call for each of some levels."""
     return {
@@ -109,6 +126,10 @@ COMPUTED = {
     "repeatability": lambda d: _runs(d).meta.repeatability("gold"),
     "ranks_by": lambda d: _tasks(d).meta.ranks_by("level"),
     "simulate": lambda d: xsumstat.simulate(like=d, gold="gold", rng=0),
+    "preference_agreement": lambda d: _choices(d).meta.preference_agreement(),
+    "position_bias": lambda d: _choices(d).meta.position_bias(),
+    "preference_bias": lambda d: _choices(d).meta.preference_bias(given="length"),
+    "rank_systems": lambda d: _choices(d).meta.rank_systems(),
     "plan": lambda d: xsumstat.plan(d, "gold", metric="m1", n_trials=2, rng=0),
 }
 DRAWN = {
@@ -130,9 +151,8 @@ DRAWN = {
 
 
 def unmeasured() -> set[str]:
-    """The analyses of scores in the catalogue that no call asks."""
-    of_scores = {name for name, about in catalogue.ANALYSES.items() if about.group != "preferences"}
-    return of_scores - {name.partition(",")[0] for name in (*COMPUTED, *DRAWN)}
+    """The analyses in the catalogue that no call asks."""
+    return {*catalogue.ANALYSES} - {name.partition(",")[0] for name in (*COMPUTED, *DRAWN)}
 
 
 def cpu(call, sizes: dict[str, int], **draws) -> float:

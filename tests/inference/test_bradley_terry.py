@@ -149,6 +149,13 @@ def test_what_people_say_moves_by_the_slope_times_the_gap():
     np.testing.assert_allclose(corrected(judged, both, 0.9), want)
 
 
+def test_the_square_of_a_design_is_that_of_its_matrix_with_a_pair_twice_too():
+    design = Design(np.array([0, 0, 1, 2, 1]), np.array([1, 2, 2, 0, 0]), 4)
+    weights = np.random.default_rng(0).normal(size=(3, 5))
+    want = [design.signs.T @ np.diag(each) @ design.signs for each in weights]
+    np.testing.assert_allclose(design.squared(weights), want, atol=1e-12)
+
+
 def test_a_pair_that_nobody_judged_by_hand_takes_nothing_from_the_others():
     """Its mean is 0; the slope is that of choices about the means of the pairs that both judged."""
     human, judge = ([1.0, 0.0, 1.0], [0.0, 1.0]), ([1.0, 0.0, 0.5], [0.0, 0.5])

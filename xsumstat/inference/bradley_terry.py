@@ -28,6 +28,15 @@ class Design:
         each = np.eye(self.n_systems)
         return np.asarray(each[self.left] - each[self.right])
 
+    def squared(self, weights: FloatArray) -> FloatArray:
+        """``signs.T @ diag(weights) @ signs`` of each row of weights (rows, pairs), (rows, systems, systems)."""
+        k = self.n_systems
+        found = np.zeros((k * k, len(weights)))
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            np.add.at(found, k * one + one, weights.T)
+            np.subtract.at(found, k * one + other, weights.T)
+        return found.T.reshape(-1, k, k)
+
     def groups(self, n: FloatArray) -> IntArray:
         """Number of the group of systems connected by choices, (systems,)."""
         group = np.arange(self.n_systems)
@@ -51,7 +60,6 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
     n, net, ties = (each.reshape(-1, each.shape[-1]) for each in (n, net, ties))
     tied = ties.sum(axis=1) > 0
     # The last system's strength is 0 while the others are sought; the last column is η.
-    x = design.signs[:, :-1]
     theta = np.zeros((len(n), design.n_systems))
     if start is not None and bool(start.finite):
         theta[:, :-1] = start.strengths[:-1] - start.strengths[-1]
@@ -62,7 +70,7 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
         at = np.flatnonzero(active)
         if not len(at):
             break
-        step, size = _step(n[at], net[at], ties[at], tied[at], x, theta[at])
+        step, size = _step(n[at], net[at], ties[at], tied[at], design, theta[at])
         small = size <= _ENOUGH * np.maximum(n[at].sum(axis=1), 1.0)
         theta[at] += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
         away = np.abs(theta[at]).max(axis=1) > 4 * _FAR
@@ -77,8 +85,9 @@ def fitted(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, sta
 
 
 def _step(
-    n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, x: FloatArray, theta: FloatArray
+    n: FloatArray, net: FloatArray, ties: FloatArray, tied: BoolArray, design: Design, theta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
+    x = design.signs[:, :-1]
     half = theta[:, :-1] @ x.T / 2
     eta = np.where(tied, theta[:, -1], -np.inf)[:, None]
     top = np.maximum(np.abs(half), eta)
@@ -92,7 +101,7 @@ def _step(
     curve = n * (win + loss - apart**2) / 4
     k = x.shape[1]
     hessian = np.zeros((len(n), k + 1, k + 1))
-    hessian[:, :k, :k] = np.einsum("bp,pi,pj->bij", curve, x, x)
+    hessian[:, :k, :k] = design.squared(curve)[:, :-1, :-1]
     hessian[:, :k, k] = hessian[:, k, :k] = -((n * apart * tie) @ x) / 2
     hessian[:, k, k] = np.where(tied, (n * tie * (1 - tie)).sum(axis=1), 1.0)
     # A ridge far below any curvature that data give keeps what goes to infinity solvable.
@@ -103,11 +112,10 @@ def _step(
 
 def one_step(n: FloatArray, net: FloatArray, ties: FloatArray, design: Design, whole: Fit) -> FloatArray:
     """Strengths one Newton step from those of the whole, for parts of it, (..., systems)."""
-    x = design.signs[:, :-1]
     eta = float(whole.eta) if np.isfinite(whole.eta) else 0.0
     free = np.append(whole.strengths[:-1] - whole.strengths[-1], eta)
     tied = np.full(len(n), bool(np.isfinite(whole.eta)))
-    step, _ = _step(n, net, ties, tied, x, np.broadcast_to(free, (len(n), len(free))))
+    step, _ = _step(n, net, ties, tied, design, np.broadcast_to(free, (len(n), len(free))))
     strengths = np.concatenate([(free + step)[:, :-1], np.zeros((len(n), 1))], axis=1)
     return np.asarray(strengths - strengths.mean(axis=1, keepdims=True))
 
