@@ -161,7 +161,10 @@ def test_docstrings_are_short():
 
 def test_help_of_methods_is_short():
     def lines(name):
-        shown = len(pydoc.plain(pydoc.render_doc(ACCESSORS[name])).splitlines())
+        printed = pydoc.plain(pydoc.render_doc(ACCESSORS[name])).splitlines()
+        # Python 3.13 gives each parameter of a long signature a line; it counts as one.
+        signature = next(at for at, line in enumerate(printed) if ") -> " in line)
+        shown = len(printed) - signature + 2
         return shown if shown > LONGEST_HELP else None
 
     assert failing(lines, ACCESSORS) == {}

@@ -14,7 +14,7 @@ from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, results, scale_checks, value_checks
+from xsumstat.dataset import facts, results, scale_checks
 from xsumstat.dataset import scores as schema
 
 LABELS = ("human_label", "judge_label")
@@ -64,9 +64,7 @@ def confusion(
     dim, _, names = slices.groups_of(ds, "by", by, facts.CELLS)
     if by in catalogue.RESERVED or catalogue.ALL in names:
         raise ValueError(f"by={by!r} is, or has a group that is, a name that results need; rename it")
-    with value_checks.held():  # labels without a group were named already
-        own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
-    places = [[at for at, group in enumerate(own) if group == name] for name in names]
+    places = slices.members_in(scores.score, by, names).values()
     tables = [*(_table(scores, known, at, dim, along) for at in places), whole]
     found = slices.joined(tables, pd.Index([*names, catalogue.ALL], name=by, dtype=object))
     return found.transpose("metric", by, *LABELS, ...).assign_attrs({**whole.attrs, "by": by})

@@ -28,7 +28,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results, value_checks
+from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.jackknife import FAR
@@ -147,9 +147,7 @@ def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, lis
         raise ValueError(f"score or gold has the additional dim {dim!r}, which results of by={by!r} need; rename it")
     if len(labels) < 2:
         raise ValueError(f"by={by!r} must have 2 groups or more, got {validate.listing(labels)}")
-    with value_checks.held():  # labels without a group were named already
-        own = slices.groups_of(scores.score, "by", by, facts.CELLS)[1]
-    places = (np.array([at for at, group in enumerate(own) if group == label], dtype=np.int64) for label in labels)
+    places = (np.array(each, dtype=np.int64) for each in slices.members_in(scores.score, by, labels).values())
     return Groups(dim, tuple(places)), labels
 
 

@@ -16,7 +16,7 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
-from xsumstat.dataset import checks, metric_choice, value_checks
+from xsumstat.dataset import checks, facts, metric_choice, value_checks
 from xsumstat.resampling import draws, threads
 
 _P = ParamSpec("_P")
@@ -54,6 +54,17 @@ def groups_of(
         ordered = sorted(set(values), key=str)
     named = iter(values)
     return dim, [None if missing else str(next(named)) for missing in without], list(dict.fromkeys(map(str, ordered)))
+
+
+def members(groups: Sequence[str | None], labels: Sequence[str]) -> dict[str, list[int]]:
+    """The places of each group's labels."""
+    return {label: [at for at, group in enumerate(groups) if group == label] for label in labels}
+
+
+def members_in(score: xr.DataArray, by: str, labels: Sequence[str]) -> dict[str, list[int]]:
+    """The places in the scores that are used of each group's systems, or inputs."""
+    with value_checks.held():  # labels without a group were named already
+        return members(groups_of(score, "by", by, facts.CELLS)[1], labels)
 
 
 def with_groups(
@@ -105,13 +116,10 @@ def _for_each_group(
         if not isinstance(known.get("threshold", 0.0), float):
             del known["threshold"]
         each = functools.partial(each, **known)
-        members: dict[str | None, list[int]] = {}
-        for at, group in enumerate(groups):
-            members.setdefault(group, []).append(at)
-        for label in labels:
+        for label, places in members(groups, labels).items():
             with part():
                 found, reason = _of_group(
-                    each, ds, gold, dim, metric_choice.in_a_row(members[label]), f"{by}={label!r}", whole, told
+                    each, ds, gold, dim, metric_choice.in_a_row(places), f"{by}={label!r}", whole, told
                 )
             by_group.append(_in_order(found, whole))
             if reason:

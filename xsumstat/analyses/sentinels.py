@@ -221,4 +221,6 @@ def _blank(name: str, values: xr.Variable) -> Any:
         return True
     if values.dtype.kind in "OU":
         return SENTINEL if name == "kind" else ""
-    return {"b": False, "S": b"", "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(values.dtype.kind, np.nan)
+    if values.dtype.kind in "Mm":
+        return values.dtype.type("NaT", "ns")
+    return {"b": False, "S": b""}.get(values.dtype.kind, np.nan)

@@ -25,7 +25,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
-from xsumstat.io.whole_files import write_whole
+from xsumstat.io.whole_files import followed, write_whole
 from xsumstat.plots import parts as plot_parts
 from xsumstat.report import judge_report, judge_runs, metric_report
 from xsumstat.resampling import threads
@@ -566,10 +566,7 @@ def _inputs(scores: str) -> list[Path]:
 def _check_output(path: Path, inputs: list[Path]) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"--output {path} is a folder; name a file")
-    try:
-        folder = path.resolve().parent
-    except RuntimeError as error:  # how Python before 3.13 says so
-        raise OSError(f"--output {path}: its links form a loop") from error
+    folder = followed(path).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"--output {path}: there is no folder {folder}")
     same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)

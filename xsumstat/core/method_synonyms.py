@@ -220,6 +220,7 @@ COLUMNS: Words = {
         "rater raters rater_id rater_name annotator annotators annotator_id annotator_name worker worker_id"
     ),
     "language": words_of("language lang"),
+    "run": words_of("run run_id trial trial_id repeat repetition replicate"),
     "gold": words_of(
         "human human_score human_scores human_rating human_ratings human_mean mean_human human_label gold gold_score",
         "human_judgment human_judgement human_eval",

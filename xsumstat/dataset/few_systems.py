@@ -37,6 +37,13 @@ def why_certain(coefficient: str) -> str:
     )
 
 
+def why_none(attrs: Mapping[Any, Any]) -> str:
+    """What too few systems lack at system level, ": it needs 4 systems, and there are 3"; "" where that is not why."""
+    found = attrs.get("n_systems")
+    few = attrs.get("level") == "system" and isinstance(found, int | np.integer) and found < NEEDED
+    return f": it needs {NEEDED} systems, and there are {found}" if few else ""
+
+
 def without_limits(found: xr.Dataset, scores: Scores, measure: Measure) -> xr.Dataset:
     """Intervals of two systems' order, with a warning: NaN, as no resample shows how uncertain it is."""
     if not is_of_two(_attrs(scores, measure)):

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xsumstat.core.synonyms import spelt, words_of
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.io import roles, rows
 from xsumstat.io.labels import Place
 from xsumstat.io.ratings import VALUES
 
 RUN = "run"
-# What the column of runs is usually called.
-_USUAL = words_of("run run_id trial trial_id repeat repetition replicate")
 
 
 def named(frame: pd.DataFrame, run: str | None, dims: list[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -37,7 +36,7 @@ def named(frame: pd.DataFrame, run: str | None, dims: list[str]) -> tuple[pd.Dat
 def recognised(frame: pd.DataFrame) -> str | None:
     """A column with a usual name of runs, where rows of one output differ by it."""
     for name in frame.columns:
-        if isinstance(name, str) and spelt(name) in _USUAL and not _blank(frame[name]).all():
+        if isinstance(name, str) and spelt(name) in COLUMNS[RUN] and not _blank(frame[name]).all():
             found = roles.of(first(frame, name))
             keys = [found.system, found.input, *([found.metric] if found.tidy else []), found.rater]
             named = [key for key in keys if key is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; a link stays, and what it points at is written."""
-    target = path.resolve()
+    target = followed(path)
     try:
         if target.exists() and not target.is_file():  # a device or a pipe, of which there is no other
             target.write_bytes(_bytes(content))
@@ -20,6 +21,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if error.errno is None:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+def followed(path: Path) -> Path:
+    """The file that a path leads to, whether there is one or not."""
+    try:
+        target = path.resolve()
+    except RuntimeError:  # how Python before 3.13 says that links form a loop
+        target = path
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, "its links form a loop", str(path))
+    return target
 
 
 def _bytes(content: str | bytes) -> bytes:

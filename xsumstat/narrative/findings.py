@@ -205,11 +205,7 @@ def ci(result: xr.Dataset) -> list[str]:
 
 def _why_none(result: xr.Dataset) -> str:
     """The reason that few systems give."""
-    found = result.attrs.get("n_systems")
-    if result.attrs.get("level") != "system" or result.attrs.get("method") not in ("fisher", "jackknife"):
-        return ""
-    few = isinstance(found, int | np.integer) and found < few_systems.NEEDED
-    return f": it needs {few_systems.NEEDED} systems, and there are {found}" if few else ""
+    return few_systems.why_none(result.attrs) if result.attrs.get("method") in ("fisher", "jackknife") else ""
 
 
 def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:

@@ -180,13 +180,9 @@ def metric_tests(result: xr.Dataset) -> list[str]:
 
 def _why_none(result: xr.Dataset) -> str:
     """The reason that few systems give a formula, and what to use."""
-    found = result.attrs.get("n_systems")
     of_formula = result.attrs.get("analysis") == "corr_test" or result.attrs.get("method") in few_systems.FORMULAS
-    if not of_formula or result.attrs.get("level") != "system" or not isinstance(found, int | np.integer):
-        return ""
-    if found >= few_systems.NEEDED:
-        return ""
-    return f": it needs {few_systems.NEEDED} systems, and there are {found}; use compare_metrics(level='input')"
+    why = few_systems.why_none(result.attrs) if of_formula else ""
+    return f"{why}; use compare_metrics(level='input')" if why else ""
 
 
 def _too_few(result: xr.Dataset) -> list[str]:

@@ -154,7 +154,7 @@ def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Gr
         names = texts(score[by]) if by in score.coords else [f"{by} {at}" for at in range(score.sizes[by])]
         return [(name, {by: at}) for at, name in enumerate(names)]
     dim, groups, labels = slices.groups_of(ds, "by", by, ("system", "input"))
-    members = {label: [at for at, group in enumerate(groups) if group == label] for label in labels}
+    members = slices.members(groups, labels)
     return [(label, {dim: places}) for label, places in sorted(members.items(), key=lambda each: each[1])]
 
 

@@ -10,29 +10,22 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
+from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
 from xsumstat.plots.parts import (
     PLAIN,
     ZERO_LINE,
-    axes_for,
     check_not_empty,
-    faint,
     finished,
     grey,
-    grid_of,
-    label_width,
     on_its_ground,
     panel_title,
     panels_of,
     shown,
-    style_of,
-    texts,
     with_values,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_INCHES = 3.8  # across a panel
 
 
 @validate.public
@@ -80,15 +73,10 @@ def drift(
     result, more = shown(result, "system_shift", order=order, dims=("system",))
     result, undefined = with_values(result, "system_shift", "system")
     panels = panels_of(result, ["metric", *(str(dim) for dim in result["difference"].dims if dim != "metric")])
-    names = texts(result["system"])
-    across, down = grid_of(len(panels))
-    size = (label_width(result["system"]) + _INCHES * across, 0.9 + (1.1 + 0.3 * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
-    axes[0].set_yticks(range(len(names)), names, **PLAIN)
-    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    axes = axes_of(result["system"], len(panels), ax, above=0.9, panel=1.1, row=0.3, sharex=False, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _panel(axis, panel)
-        panel_title(axis, f"{name}\n{_agreement(panel)}", _INCHES)
+        panel_title(axis, f"{name}\n{_agreement(panel)}", INCHES)
         axis.set_xlabel("change of the system's mean score", fontsize=9.5, **PLAIN)
     note = f"{100 * (1 - float(result.attrs['alpha'])):.4g} % intervals of shifts; the band is that of the mean shift"
     return finished(axes, ax, title=title, notes=[wording.how(result), note, left_out, more, undefined])
@@ -107,9 +95,5 @@ def _panel(axis: Any, panel: xr.Dataset) -> None:
         axis.axvspan(*band, color=grey(), alpha=0.35, lw=0, zorder=0)
     axis.axvline(float(panel["shift"]), color=ZERO_LINE, lw=1, ls="--", zorder=1)
     axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
-    rows, (color, marker) = np.arange(panel.sizes["system"]), style_of(0)
     value, low, high = (panel[f"system_shift{end}"].values for end in ("", "_low", "_high"))
-    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
-    axis.plot(value, rows, marker, ms=5, color=color, zorder=4)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
+    interval_rows(axis, (value, low, high))

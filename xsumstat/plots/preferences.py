@@ -11,16 +11,13 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.dataset import preferences as schema
 from xsumstat.dataset import results, wording
+from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
 from xsumstat.plots.parts import (
     PLAIN,
     ZERO_LINE,
-    axes_for,
     check_not_empty,
-    faint,
     finished,
     grey,
-    grid_of,
-    label_width,
     on_its_ground,
     panel_title,
     panels_of,
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DRAWN = ("position_bias", "preference_agreement", "preference_bias")
-_INCHES = 3.8  # across a panel
 
 
 @validate.public
@@ -81,15 +77,10 @@ def raters(
     result, left_out = shown(result, main, order=order, dims=("rater",))
     result, undefined = with_values(result, main, "rater")
     panels = panels_of(result, [str(dim) for dim in result[main].dims if dim != "rater"])
-    names = texts(result["rater"])
-    across, down = grid_of(len(panels))
-    size = (label_width(result["rater"]) + _INCHES * across, 0.9 + (0.6 + 0.35 * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
-    axes[0].set_yticks(range(len(names)), names, **PLAIN)
-    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    axes = axes_of(result["rater"], len(panels), ax, above=0.9, panel=0.6, row=0.35, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel, main)
-        panel_title(axis, name, _INCHES)
+        panel_title(axis, name, INCHES)
         axis.set_xlabel(variable_label(result, main), fontsize=9.5, **PLAIN)
     return finished(axes, ax, title=title, notes=[wording.how(result), left_out, undefined])
 
@@ -105,11 +96,7 @@ def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
         axis.axvline(value[at], color=ZERO_LINE, lw=1, ls="--", zorder=1)
     else:
         axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
-    rows, (color, marker) = np.arange(panel.sizes["rater"]), style_of(0)
-    axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
-    axis.plot(value, rows, marker, ms=5, color=color, zorder=4)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
+    interval_rows(axis, (value, low, high))
 
 
 @validate.public
@@ -151,24 +138,18 @@ def strengths(
         result = result if dim in result.dims else result.expand_dims(dim)
     result, left_out = shown(result, "strength", order=order, dims=("system",))
     result, undefined = with_values(result, "strength", "system")
-    names, sources = texts(result["system"]), texts(result["rater"])
-    size = (label_width(result["system"]) + _INCHES, 0.9 + 0.6 + (0.2 + 0.17 * len(sources)) * len(names))
-    axes = axes_for(1, size, ax, sharex=False, figsize=figsize)
+    sources = texts(result["rater"])
+    row = 0.2 + 0.17 * len(sources)
+    axes = axes_of(result["system"], 1, ax, above=0.9, panel=0.6, row=row, figsize=figsize)
     axis = axes[0]
-    axis.set_yticks(range(len(names)), names, **PLAIN)
-    axis.set_ylim(len(names) - 0.4, -0.6)
     axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
     offsets = np.linspace(-0.25, 0.25, len(sources)) if len(sources) > 1 else np.zeros(1)
     items = []
     for at, (source, offset) in enumerate(zip(sources, offsets, strict=True)):
         color, marker = style_of(at)
         value, low, high = (result[each].isel(rater=at).values for each in ("strength", "ci_low", "ci_high"))
-        rows = np.arange(len(names)) + offset
-        axis.hlines(rows, low, high, color=color, lw=1.6, zorder=3)
-        axis.plot(value, rows, marker, ms=4.5, color=color, zorder=4)
+        interval_rows(axis, (value, low, high), at=at, offset=offset, lw=1.6, ms=4.5)
         items.append((f"by {source}", {"color": color, "marker": marker, "lw": 1.6}))
     axis.set_xlabel(variable_label(result, "strength"), fontsize=9.5, **PLAIN)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
     notes = [wording.how(result), left_out, undefined]
     return finished(axes, ax, title=title, items=items if len(sources) > 1 else [], notes=notes)

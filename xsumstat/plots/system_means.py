@@ -10,21 +10,17 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
+from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
 from xsumstat.plots.parts import (
     PLAIN,
-    axes_for,
     check_not_empty,
-    faint,
     finished,
-    grid_of,
-    label_width,
     muted,
     on_its_ground,
     panel_title,
     panels_of,
     shown,
     style_of,
-    texts,
     with_values,
 )
 
@@ -75,15 +71,10 @@ def system_means(
     result, undefined = with_values(result, "mean", "system")
     further = [str(dim) for dim in result["mean"].dims if dim != "system"]
     panels = panels_of(result, further)
-    names = texts(result["system"])
-    across, down = grid_of(len(panels))
-    size = (label_width(result["system"]) + 3.8 * across, 0.6 + (0.75 + 0.4 * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
-    axes[0].set_yticks(range(len(names)), names, **PLAIN)
-    axes[0].set_ylim(len(names) - 0.4, -0.6)
+    axes = axes_of(result["system"], len(panels), ax, above=0.6, panel=0.75, row=0.4, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel)
-        panel_title(axis, name, 3.8)
+        panel_title(axis, name, INCHES)
         gold = wording.name(result.attrs.get("gold", "human score"))
         axis.set_xlabel(f"mean of {gold}", fontsize=9.5, **PLAIN)
     color, marker = style_of(0)
@@ -97,13 +88,10 @@ def system_means(
 
 
 def _rows(axis: Any, panel: xr.Dataset) -> None:
-    rows, (color, marker) = np.arange(panel.sizes["system"]), style_of(0)
+    rows = np.arange(panel.sizes["system"])
     mean, low, high, human, human_low, human_high = (
         panel[each].values for each in ("mean", "ci_low", "ci_high", "human_mean", "human_ci_low", "human_ci_high")
     )
     axis.hlines(rows + 0.14, human_low, human_high, color=muted(), lw=1.2, zorder=2)
     axis.plot(human, rows + 0.14, "s", ms=4, mfc="none", mec=muted(), zorder=3)
-    axis.hlines(rows - 0.14, low, high, color=color, lw=1.8, zorder=3)
-    axis.plot(mean, rows - 0.14, marker, ms=4.5, color=color, zorder=4)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
+    interval_rows(axis, (mean, low, high), offset=-0.14, ms=4.5)
