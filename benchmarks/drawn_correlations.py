@@ -6,13 +6,10 @@ favours some systems, the more the less sure it is: otherwise the means of many 
 """
 
 import itertools
-import json
-import time
-from pathlib import Path
 
+import command
 import numpy as np
 
-FILE = Path(__file__).with_name("drawn_correlations.json")
 LEVEL, M, DRAWN = 0.95, 500, 60
 # Probabilities of being drawn, from the surest stratum to the least sure, over the lowest.
 RATES = (1, 2, 4, 12)
@@ -91,15 +88,10 @@ DESIGNS = [
 ]
 
 
-def main():
-    """Write all rows."""
-    rows, start = [], time.perf_counter()
-    for design in DESIGNS:
-        rows.append(row(*design, 1000))
-        print(json.dumps(rows[-1]), flush=True)
-    FILE.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
-    print(f"{time.perf_counter() - start:.0f} s")
+def rows(asked):
+    """Rows of all designs."""
+    return (row(*design, asked.trials) for design in DESIGNS)
 
 
 if __name__ == "__main__":
-    main()
+    command.run(__file__, __doc__, rows, trials={"type": int, "default": 1000, "help": "scores of each design"})

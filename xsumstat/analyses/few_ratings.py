@@ -186,10 +186,9 @@ def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) ->
     if draw is None:
         return scores, groups
     _check_equal_within(draw, groups)
-    outside = xr.DataArray(~draw.drawn, dims="input")
-    lost = (scores.gold.notnull() & outside).any([dim for dim in scores.gold.dims if dim != "input"])
+    gold, lost = drawn.of_inputs(scores.gold, draw.drawn)
     scores.later.make(drawn.warn_not_drawn, lost)
-    return replace(scores, gold=scores.gold.where(~outside)), groups
+    return replace(scores, gold=gold), groups
 
 
 def _strata_of(ds: xr.Dataset, name: str, own_spread: bool) -> tuple[Strata, list[str]]:

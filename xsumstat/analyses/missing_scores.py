@@ -16,7 +16,8 @@ from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
-from xsumstat.dataset.value_checks import Checks, of_values
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import missingness as parts
 from xsumstat.resampling import draws, threads
 
@@ -188,11 +189,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
     checks.check_sizes(score, how.level_of(score), these_systems=True)
     exists = _exists(score, human) if how.outputs == "scored" else xr.ones_like(human, dtype=bool)
     picked = score.isel(metric=chosen)
-    later = Checks()
-    for each, what in ((human, f"gold {name!r}"), (picked, "score")):
-        later.make(checks.check_squares, of_values(checks.largest, each), what)
-    later.make(checks.check_gold, of_values(facts.spread, human), name)
-    later.make(checks.check_metrics, of_values(facts.spread, picked), True)
+    later = schema.checks_of(picked, human, name)
     return _Scores(picked, human, align.oriented(picked, ("metric",)), facing, exists, name, dropped, later)
 
 

@@ -13,7 +13,8 @@ from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
-from xsumstat.dataset.value_checks import Checks, of_values
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import repeatability as runs_of
 
 N_RUNS = (1, 2, 3, 5, 10)
@@ -143,13 +144,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Score
         human = human.mean(along) if along in human.dims else human
         score, human, dropped = align.aligned(score, align.as_gold(human, score, level))
     checks.check_sizes(score, level, these_systems=True)
-    later = Checks()
-    for each, what in ((human, f"gold {name!r}"), (score, "score")):
-        if each is not None:
-            later.make(checks.check_squares, of_values(checks.largest, each), what)
-    if human is not None:
-        later.make(checks.check_gold, of_values(facts.spread, human), name)
-    later.make(checks.check_metrics, of_values(facts.spread, score), True)
+    later = schema.checks_of(score, human, name)
     return _Scores(score, human, name, along, level, dropped, later)
 
 

@@ -34,6 +34,9 @@ class Parts(Protocol):
     @property
     def clustered(self) -> bool: ...
 
+    def weighted_variance(self) -> tuple[float, float] | None:
+        """Variance over new inputs with weights, and its degrees of freedom; None where they have none."""
+
     def less(self, other: Any) -> Parts: ...
 
 
@@ -56,6 +59,9 @@ class OfMeans:
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.influence), self.influence.shape[1]
+
+    def weighted_variance(self) -> tuple[float, float] | None:
+        return None if self.weights is None else self.weights.variance(self.influence.sum(axis=0))
 
     def less(self, other: OfMeans) -> OfMeans:
         return OfMeans(
@@ -91,6 +97,15 @@ class OfGroups:
         members, groups = self.there.shape
         groups = groups if self.clusters is None else len(np.unique(self.clusters))
         return (members, groups) if self.members == "system" else (groups, members)
+
+    def weighted_variance(self) -> tuple[float, float] | None:
+        if self.weights is None:
+            return None
+        if self.members == "input":
+            return self.weights.variance(self.weights.moved(self.value, self.averages))
+        here = ~np.isnan(self.r)
+        r = self.r[here]
+        return self.weights.among(here).variance((r - r.mean()) / len(r)) if len(r) else (math.nan, math.nan)
 
     def less(self, other: OfGroups) -> OfGroups:
         """Deviations instead of correlations; a group that has one of only one metric deviates by that metric's."""
@@ -155,6 +170,9 @@ class OfCells:
     def shape(self) -> tuple[int, int]:
         return len(self.systems), len(self.inputs)
 
+    def weighted_variance(self) -> tuple[float, float] | None:
+        return None if self.weights is None else self.weights.variance(self.weights.moved(self.value, self.inputs))
+
     def less(self, other: OfCells) -> OfCells:
         return OfCells(
             self.value - other.value,
@@ -182,6 +200,9 @@ class OfAny:
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.systems), len(self.inputs)
+
+    def weighted_variance(self) -> None:
+        return None
 
     def less(self, other: OfAny) -> OfAny:
         systems = _of_either(self.systems, other.systems, self, other, 0)

@@ -529,9 +529,9 @@ def _names(places: str) -> list[str]:
 
 
 def _joined(places: str) -> list[str]:
-    names = " ".join(_names(places))
+    names = f" {' '.join(_names(places))} "
     for run in TOGETHER:
-        names = re.sub(rf"(?<!\S){re.escape(run)}(?!\S)", run.replace(" ", "+"), names)
+        names = names.replace(f" {run} ", f" {run.replace(' ', '+')} ")
     return [name.replace("+", " ") for name in names.split()]
 
 

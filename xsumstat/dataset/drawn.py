@@ -123,9 +123,16 @@ def rated_of_draw(score: xr.DataArray, human: xr.DataArray) -> tuple[xr.DataArra
     inputs = score.coords[DRAWN].values.astype(bool)
     if chunking.is_lazy(score):
         score, human, inputs = score.isel(input=inputs).compute(), human.isel(input=inputs), inputs[inputs]
-    outside = xr.DataArray(~inputs, {"input": human["input"]} if "input" in human.indexes else None, dims="input")
-    warn_not_drawn((human.notnull() & outside).any([dim for dim in human.dims if dim != "input"]))
-    return score, human.where(~outside)
+    human, lost = of_inputs(human, inputs)
+    warn_not_drawn(lost)
+    return score, human
+
+
+def of_inputs(human: xr.DataArray, inputs: BoolArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Human scores of these inputs alone, and which of the others have some, for `warn_not_drawn`."""
+    drawn = xr.DataArray(inputs, dims="input")
+    lost = (human.notnull() & ~drawn).any([dim for dim in human.dims if dim != "input"])
+    return human.where(drawn), lost
 
 
 def weights(score: xr.DataArray) -> InputWeights:

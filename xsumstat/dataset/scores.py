@@ -27,7 +27,7 @@ from xsumstat.dataset import (
     metric_choice,
 )
 from xsumstat.dataset.facts import CORE
-from xsumstat.dataset.value_checks import Checks, by_metric
+from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,18 @@ def prepare(
     return Scores(
         score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts, weights
     )
+
+
+def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None) -> Checks:
+    """Checks of scores that may have gaps and of human scores, if any: their squares, and that the latter vary."""
+    later = Checks()
+    for values, what in ((human, f"gold {name!r}"), (score, "score")):
+        if values is not None:
+            later.make(checks.check_squares, of_values(checks.largest, values), what)
+    if human is not None:
+        later.make(checks.check_gold, of_values(facts.spread, human), name)
+    later.make(checks.check_metrics, of_values(facts.spread, score), True)
+    return later
 
 
 def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Checks | None = None) -> xr.DataArray:

@@ -13,7 +13,6 @@ from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.score_limits import wilson_about
 
@@ -114,8 +113,8 @@ def variance(parts: Parts, dims: tuple[str, ...]) -> float:
     assert isinstance(parts, OfCells | OfAny)
     by_dim = {"system": parts.systems, "input": parts.inputs}
     found = [deleted_variance(by_dim[dim], _about(parts)) for dim in ("system", "input") if dim in dims]
-    if "input" in dims and isinstance(parts, OfCells) and parts.weights is not None:
-        found[-1] = _of_weighted(parts, parts.weights)[0]
+    if "input" in dims and (weighted := parts.weighted_variance()) is not None:
+        found[-1] = weighted[0]
     if len(found) == 2 and isinstance(parts, OfCells):
         cells = float(np.sum(parts.influence**2)) / parts.n_cells**2
         found[1] = max(0.0, found[1] - cells)
@@ -136,10 +135,10 @@ def _variance_of_means(parts: OfMeans, dims: tuple[str, ...]) -> float:
     own, ratio = of_systems(parts)
     if dims == ("system",):
         return own
-    if parts.weights is None:
+    if (weighted := parts.weighted_variance()) is None:
         of_inputs = inputs / (inputs - 1) * float(np.sum(parts.influence.sum(axis=0) ** 2))
     else:
-        of_inputs = _of_weighted(parts, parts.weights)[0]
+        of_inputs = weighted[0]
     of_cells = inputs / (inputs - 1) * systems / (systems - 1) * float(np.sum(parts.influence**2))
     if not ratio:  # nothing varies, and perhaps no Pearson's r is there
         return 0.0 if dims == ("input",) else own
@@ -171,8 +170,9 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
     here = ~np.isnan(parts.r)
     r = parts.r[here]
     m = len(r)
-    if parts.weights is not None and groups == "input":
-        of_groups = _of_weighted(parts, parts.weights)[0] if m > 1 else math.nan
+    weighted = parts.weighted_variance()
+    if weighted is not None and groups == "input":
+        of_groups = weighted[0] if m > 1 else math.nan
     elif parts.clusters is None:
         of_groups = float(np.sum((r - r.mean()) ** 2)) / (m * (m - 1)) if m > 1 else math.nan
     else:
@@ -180,26 +180,13 @@ def _variance_of_groups(parts: OfGroups, dims: tuple[str, ...]) -> float:
         of_groups = len(sums) / (len(sums) - 1) * float(np.sum(sums**2)) / m**2 if len(sums) > 1 else math.nan
     if dims == (groups,):
         return of_groups
-    if parts.weights is None or groups == "input":
+    if weighted is None or groups == "input":
         of_members = deleted_variance(parts.averages, _about(parts))
     else:
-        of_members = _of_weighted(parts, parts.weights)[0]
+        of_members = weighted[0]
     if dims == (parts.members,):
         return of_members
     return of_members + max(0.0, of_groups - noise_of_cells(parts))
-
-
-def _of_weighted(parts: OfMeans | OfGroups | OfCells, weights: InputWeights) -> tuple[float, float]:
-    """V_i of inputs with weights, and its degrees of freedom."""
-    if isinstance(parts, OfMeans):
-        return weights.variance(parts.influence.sum(axis=0))
-    if isinstance(parts, OfCells):
-        return weights.variance(weights.moved(parts.value, parts.inputs))
-    if parts.members == "input":
-        return weights.variance(weights.moved(parts.value, parts.averages))
-    here = ~np.isnan(parts.r)
-    r = parts.r[here]
-    return weights.among(here).variance((r - r.mean()) / len(r)) if len(r) else (math.nan, math.nan)
 
 
 def noise_of_cells(parts: OfGroups) -> float:
@@ -310,8 +297,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
     df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
-    if isinstance(parts, OfMeans | OfGroups | OfCells) and parts.weights is not None and dims == ("input",):
-        df = _of_weighted(parts, parts.weights)[1]
+    if dims == ("input",) and (weighted := parts.weighted_variance()) is not None:
+        df = weighted[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS
     few = too_few(parts.shape, asked, dims, measure.level, covariates, least)
     few |= isinstance(parts, OfMeans) and parts.shape[0] < LEAST_MEANS
