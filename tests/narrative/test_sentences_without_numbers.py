@@ -103,3 +103,62 @@ def test_components_that_cannot_be_estimated_are_no_shares():
     assert "The components of human cannot be estimated" in said and "%" not in said
     known = result.assign(share=(("metric", "effect"), [[0.5, 0.1, 0.4]]))
     assert "50 % between systems" in conclusion(known) and "reliability" not in conclusion(known)
+
+
+# --- Tests ---
+
+
+def against(p, r, statistic, **attrs):
+    data = {"pvalue": p, "correlation": r, "statistic": statistic, "n_undefined": [0] * len(p)}
+    data = {name: ("metric", attrs.pop(name, each)) for name, each in data.items()}
+    usual = {"against": 0.0, "alternative": "two-sided", "method": "wilcoxon", "alpha": 0.05}
+    return made("corr_test", data, {"metric": list("abcd")[: len(p)]}, **{**usual, **attrs})
+
+
+def test_correlations_above_below_and_not_different_from_a_value():
+    said = conclusion(against([0.05, 0.01, 0.0501, NAN], [0.4, -0.3, 0.2, NAN], [3.0, -4.0, 1.0, NAN]))
+    for told in (
+        "a (.40) is significantly above 0",
+        "b (-.30) is significantly below 0",
+        "c (.20) is not significantly",
+    ):
+        assert told in said
+    assert "Undefined: d." in said
+    assert conclusion(against([NAN, NAN], [NAN, NAN], [NAN, NAN])).startswith("No test could be made")
+
+
+@pytest.mark.parametrize(("level", "dim"), [("input", "input"), ("within_system", "system")])
+@pytest.mark.parametrize("undefined", ["drop", "zero"])
+def test_groups_without_a_correlation_are_counted_by_the_metric_with_most(level, dim, undefined):
+    result = against([0.01, 0.3], [0.4, 0.1], [3.0, 1.0], n_undefined=[2, 5], level=level, undefined=undefined)
+    said = conclusion(result.assign_attrs({f"n_{dim}s": 30}))
+    most = int(result.n_undefined.max())
+    assert f"Up to {most} of 30 {dim}s have an undefined correlation" in said
+    assert ("count as 0" in said) == (undefined == "zero") and (f"leaves these {dim}s out" in said) == (
+        undefined == "drop"
+    )
+    alone = conclusion(result.isel(metric=[0]))
+    assert f"2 {dim}s have an undefined correlation" in alone and "Up to" not in alone
+    assert "undefined correlation" not in conclusion(result.assign(n_undefined=0 * result.n_undefined))
+
+
+@pytest.mark.parametrize("variable", ["power", "type_i_error"])
+def test_power_without_a_defined_trial_is_none(variable):
+    data = {name: ("test", [NAN, NAN]) for name in (variable, "ci_low", "ci_high", "mc_error")}
+    said = conclusion(made("power", data, {"test": ["x", "y"]}, n_trials=9, alpha=0.05))
+    assert said.startswith("No trial is defined")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [(0.2, 0.4, "(.30)"), (0.2, np.inf, "(at least .20)"), (-np.inf, -0.2, "(-.20 or below)")],
+)
+def test_a_bias_with_one_limit_is_told_by_it(low, high, told):
+    slope = (low + high) / 2 if np.isfinite(low + high) else NAN
+    numbers = {"slope": slope, "ci_low": low, "ci_high": high, "pvalue": 0.01}
+    data = {name: (("metric", "covariate"), [[each]]) for name, each in numbers.items()}
+    said = conclusion(made("bias", data, {"metric": ["m"], "covariate": ["length"]}, alpha=0.05, method="regression"))
+    assert f"m {told} scores outputs with a higher length too {'high' if high > 0.1 else 'low'}" in said
+    none = {name: (("metric", "covariate"), [[NAN]]) for name in numbers}
+    none = made("bias", none, {"metric": ["m"], "covariate": ["length"]}, alpha=0.05, method="regression")
+    assert conclusion(none).startswith("No bias can be tested for length")
