@@ -201,7 +201,9 @@ def test_an_output_that_is_left_out_counts_once(lazy):
     if lazy:
         new = new.chunk(input=40)
     with pytest.warns(UserWarning) as told:
-        new.meta.drift(old, "human").compute()
+        found = new.meta.drift(old, "human").compute().isel(metric=0)
+    counted = [int(found[name]) for name in ("n_outputs", "n_only_new", "n_only_old")]
+    assert counted == [160 - 17, 7, 8]  # whether or not there are human scores
     texts = [str(each.message) for each in told if "left out" in str(each.message)]
     assert len(texts) == 1 and texts[0].startswith("outputs left out of the agreement, as a version or the human")
     assert "judge (24 of 160)" in texts[0]

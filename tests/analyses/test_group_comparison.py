@@ -316,3 +316,18 @@ def test_it_finds_little_where_nothing_is():
 def test_its_size_is_about_nominal(level, coefficient, resample):
     """Of 300 sets at .05 more than 30 would have a chance of .0001; and a test that finds nothing is none."""
     assert 2 <= false_findings(300, level, coefficient, resample) <= 30
+
+
+@pytest.mark.parametrize(("largest", "said"), [(12, False), (13, True)])
+def test_groups_twice_as_large_are_not_called_unequal(largest, said):
+    labels = ["a"] * 6 + ["b"] * (24 - largest) + ["c"] * largest
+    ds = scores(9).assign_coords(domain=("input", labels))
+    assert ("means of few inputs are noisier" in told(ds, by="domain")[1]) == said
+
+
+def test_one_group_with_an_answer_has_no_test_and_is_not_said_to_be_too_many():
+    ds = scores(3)
+    ds["score"] = ds.score.where((ds.metric != "m1") | (ds.domain == "news"))
+    found, texts = told(ds, by="domain", level="input")
+    assert found.n_groups.sel(metric="m1") == 1 and found.heterogeneity_pvalue.sel(metric="m1").isnull()
+    assert "no test of all groups" not in texts and found.heterogeneity_pvalue.sel(metric="m2").notnull()

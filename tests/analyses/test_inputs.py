@@ -209,3 +209,16 @@ def test_intervals_that_hold_for_all_pairs_are_not_called_uncorrected(demo):
     corrected = demo.meta.input_effect().meta.adjust("holm")
     assert "ci_low" in corrected
     assert wording.correction_words(corrected) == "Holm over all tests"
+
+
+@pytest.mark.parametrize(("strata", "n_strata", "least"), [(None, None, 2), ("score", 4, 8), ("score", 15, 30)])
+def test_a_draw_takes_two_inputs_of_each_stratum_at_least_and_all_at_most(demo, strata, n_strata, least):
+    how = {"metric": "judge", "strata": strata, "n_strata": n_strata, "rng": 1}
+    for n in {least, 30}:
+        found = demo.meta.sample_inputs(n, **how)
+        assert int(found["drawn"].sum()) == n and (found["drawn"].groupby("draw_stratum").sum() >= 2).all()
+    for n in (least - 1, 31):
+        with pytest.raises(ValueError, match=f"n(={n})? must be at least {least}"):
+            demo.meta.sample_inputs(n, **how)
+    with pytest.raises(ValueError, match="n_strata=16 is too many for 30 inputs"):
+        demo.meta.sample_inputs(30, metric="judge", strata="score", n_strata=16)

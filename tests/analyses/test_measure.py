@@ -8,7 +8,8 @@ from helpers import LEVELS, pairwise, rows
 
 from xsumstat.analyses import measure
 from xsumstat.analyses.measure import Draws, Measure
-from xsumstat.coefficients import table
+from xsumstat.coefficients import table, ties
+from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
 
 ACC_EQ, WMT = table.get("acc_eq"), table.get("kendall_like")
@@ -273,3 +274,39 @@ def test_why_nothing_is_defined():
     assert "no two gold scores lie 25 (see threshold) apart" in measure.why_undefined(WMT)
     assert "no two gold scores lie 0.5 " in measure.why_undefined(WMT.at(0.5))
     assert "no group has two scores that both vary" in measure.why_undefined(ACC_EQ)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_of_few_systems_inputs_alone_are_drawn_where_there_are_two(inputs):
+    both = ("system", "input")
+    enough = facts.ENOUGH_SYSTEMS
+    assert measure.random_dims("auto", both, (enough, inputs)) == both
+    assert measure.random_dims("auto", both, (enough - 1, inputs)) == (("input",) if inputs > 1 else both)
+    assert measure.random_dims("both", both, (enough - 1, inputs)) == both
+
+
+@pytest.mark.parametrize(
+    ("gold", "threshold"),
+    [
+        ([0.0, 100.0], 25.0),
+        ([0.0, 25.0], 25.0),
+        ([0.0, 24.999], 0.0),
+        ([np.nextafter(0.0, -1.0), 100.0], 0.0),
+        ([0.0, np.nextafter(100.0, 101.0)], 0.0),
+    ],
+)
+def test_a_scale_of_0_to_100_includes_its_ends(gold, threshold):
+    """And its default threshold is one that two scores can reach."""
+    found = measure.by_gold(measure.Measure(WMT, "input"), xr.DataArray(gold))
+    assert found.coefficient.thresholds == (threshold,)
+
+
+def test_as_many_pairs_as_a_resample_looks_at_are_all_looked_at(monkeypatch):
+    pairs = ties.n_pairs((4, 3), "global")
+    assert pairs == 12 * 11 / 2
+    calibrated = measure.Measure(ACC_EQ, "global")
+    monkeypatch.setattr(ties, "MOST_PAIRS", pairs)
+    measure.warn_drawn_threshold(calibrated, (4, 3))  # a warning would be an error
+    monkeypatch.setattr(ties, "MOST_PAIRS", pairs - 1)
+    with pytest.warns(UserWarning, match="66 pairs of outputs"):
+        measure.warn_drawn_threshold(calibrated, (4, 3))

@@ -352,3 +352,18 @@ def test_an_input_with_one_output_has_no_pairs_to_bound():
     lacks = np.zeros((2, 2), dtype=bool)
     np.testing.assert_array_equal(parts.accuracy(x, z, lacks, "input"), [1.0, 1.0, 1.0])
     assert np.isnan(parts.accuracy(x[:, 1:], z[:, 1:], lacks[:, 1:], "input")).all()
+
+
+def test_a_range_of_scores_has_two_different_ends():
+    ds = scores()
+    for wrong in ((3, 3), (5, 1)):
+        with pytest.raises(ValueError, match="score_range must be the lowest and the highest score"):
+            ds.meta.missingness("human", score_range=wrong)
+
+
+@pytest.mark.parametrize(("systems", "level"), [(1, "global"), (2, "input")])
+def test_two_systems_are_compared_within_inputs_and_one_over_all_outputs(systems, level):
+    ds = scores(4, share=0.2).isel(system=slice(systems))
+    auto, asked = quiet(ds, "human"), quiet(ds, "human", level=level)
+    assert auto.attrs["level"] == level
+    np.testing.assert_array_equal(auto.accuracy_low, asked.accuracy_low)

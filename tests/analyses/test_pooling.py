@@ -1,6 +1,7 @@
 """Pairs of systems of several languages pooled."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -245,3 +246,20 @@ def test_undefined_draws_are_counted_and_left_out_of_p():
         assert float(got.difference.squeeze()) == pytest.approx((3 * 0.4 + 0.2) / 4)
         np.testing.assert_allclose(got.samples.squeeze(), [0.35, 0.15, np.nan, -0.6], atol=1e-12)
         assert float(got.pvalue.squeeze()) == (1 + beyond) / (1 + 3) and int(got.n_undefined.squeeze()) == 1
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_a_language_without_an_answer_weighs_nothing(ds, method):
+    """A metric that scores one system of a language has no pairs there, and the interval of the other language."""
+    ds["score"] = ds.score.where((ds.metric != "a") | (ds.language == "en-de") | (ds.system == "s0"))
+    how = {"method": method, "coefficient": "pairwise_accuracy"}
+    how |= {"n_resamples": 50, "rng": 5} if method == "bootstrap" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        got = ds.meta.ci("human", pool="language", **how).sel(metric="a")
+        alone = PARTS["en-de"].meta.ci("human", **how).sel(metric="a")
+    assert float(got.correlation) == pytest.approx(float(alone.correlation), abs=1e-12)
+    assert np.isfinite(got.ci_low) and np.isfinite(got.ci_high) and np.isfinite(got.standard_error)
+    if method == "jackknife":
+        for name in ("ci_low", "ci_high", "standard_error", "df"):
+            assert float(got[name]) == pytest.approx(float(alone[name]), abs=1e-9), name

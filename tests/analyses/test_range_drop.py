@@ -352,3 +352,14 @@ def test_bad_arguments(demo, keywords, message):
         demo.isel(input=[0]).meta.range_drop(baseline="extractor-3")
     with pytest.raises(ValueError, match=message):
         demo.meta.range_drop(**keywords)
+
+
+def test_normal_scores_are_those_of_midranks_among_an_inputs_outputs():
+    x = np.array([[[1.0, 2.0, np.nan], [1.0, 0.0, 5.0], [3.0, 2.0, 7.0], [0.0, 2.0, 5.0]]])
+    for system in range(4):
+        expected = []
+        for column in range(3):
+            own, every = x[0, system, column], x[0, :, column][~np.isnan(x[0, :, column])]
+            rank = scipy.stats.rankdata([*every, own])[-1] - 1 if not np.isnan(own) else None
+            expected.append(0.0 if rank is None else scipy.stats.norm.ppf(rank / len(every)))
+        np.testing.assert_allclose(range_drop._normal_scores(x, system)[0], expected, atol=1e-12)

@@ -447,3 +447,15 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "krippendorff", None)
     with pytest.raises(ImportError, match=r'pip install "\.\[agreement\]"'):
         rated().meta.agreement("rating")
+
+
+@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval"])
+def test_ratings_of_two_values_have_an_alpha_and_of_one_none(measurement):
+    ds = rated()
+    two = ds.assign(rating=xr.where(ds.rating.notnull(), (ds.rating > 3).astype(float), np.nan))
+    found = two.meta.agreement("rating", measurement=measurement)
+    expected = plain_alpha(cells(two.rating.values, range(6), range(7)), measurement)
+    assert float(found.alpha) == pytest.approx(expected, abs=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert np.isnan(two.assign(rating=two.rating * 0).meta.agreement("rating", measurement=measurement).alpha)

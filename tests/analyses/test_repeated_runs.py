@@ -266,3 +266,11 @@ def test_coverage():
             float(found.flip_low) <= flips <= float(found.flip_high),
         ]
     assert (held / trials > 0.9).all()
+
+
+@pytest.mark.parametrize(("systems", "level"), [(1, "global"), (2, "input")])
+def test_two_systems_are_compared_within_inputs(systems, level):
+    ds = runs(2, shape=(systems, 30, 3))
+    found, asked = quiet(ds, "human"), quiet(ds, "human", level=level)
+    assert found.attrs["level"] == level
+    np.testing.assert_array_equal(found.reliability, asked.reliability)

@@ -296,3 +296,29 @@ def test_inputs_that_lose_all_are_said(demo):
     texts = [str(each.message) for each in caught]
     assert any("left out 1 input without a score of the baseline" in text for text in texts)
     assert any("2 of 30 inputs without an output in the scoring range" in text for text in texts)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_ends_of_between_are_within_and_above_is_not(lower):
+    """Also where lower is better, and where both ends are one number."""
+    x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 2.5]])
+    ds = decimal(x).assign_coords(higher_is_better=("metric", [not lower]))
+    how = {"unit": "score"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for low, high in ((2.0, 4.0), (3.0, 3.0)):
+            np.testing.assert_array_equal(
+                kept(ds.meta.scoring_range(between=(low, high), **how)), (low <= x) & (x <= high)
+            )
+        beyond = x < 3.0 if lower else x > 3.0
+        np.testing.assert_array_equal(kept(ds.meta.scoring_range(above=3.0, **how)), beyond)
+    with pytest.raises(ValueError, match="low <= high"):
+        ds.meta.scoring_range(between=(4.0, 2.0), **how)
+
+
+def test_0_and_1_are_limits_of_normalised_scores():
+    ds = decimal([[1.0, 2.0], [3.0, 4.0], [5.0, 2.5]])
+    assert kept(ds.meta.scoring_range(between=(0, 1), unit="normalised")).all()
+    for wrong in (-0.01, 1.01):
+        with pytest.raises(ValueError, match="must lie in"):
+            ds.meta.scoring_range(above=wrong, unit="normalised")

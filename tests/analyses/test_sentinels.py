@@ -375,3 +375,12 @@ def test_a_coefficient_of_differences_within_inputs_needs_those_of_input_level(a
     texts = [str(each.message) for each in caught if "were made for level=" in str(each.message)]
     assert bool(texts) == (made == "global")
     assert all("level='input'" in text for text in texts)
+
+
+def test_two_systems_on_two_inputs_are_enough():
+    ds = scores(3, metrics=1, systems=2, inputs=2)
+    gold = ds.score.sel(metric="m0").values
+    watched = ds.meta.sentinels(level="global")
+    by_input, by_system = (watched.score.sel(metric=name).values for name in NAMES)
+    np.testing.assert_allclose(by_input, of_others(gold.T.tolist()).T)
+    np.testing.assert_allclose(by_system, of_others(gold.tolist()))

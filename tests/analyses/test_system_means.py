@@ -446,3 +446,23 @@ def test_how_many_ratings_alone_would_say_as_much(demo):
     alone = variance.values[:, None] * (1 / sizes - 1 / m)
     wanted = sizes[np.abs(alone - found.standard_error.values[:, None] ** 2).argmin(axis=1)]
     assert f"as informative as {np.median(wanted / n):.2f} times as many" in found.meta.conclusion()
+
+
+def test_a_limit_at_the_end_of_the_scale_is_not_cut():
+    ds = scores(1, 30, 12, seed=15)
+    plain = ds.meta.system_means(metric="judge").squeeze()
+    ends = [float(plain[name]) for name in ("ci_low", "human_ci_low", "ci_high", "human_ci_high")]
+    low, high = min(ends[:2]), max(ends[2:])
+    for scale, cut in (
+        ((low, high), False),
+        ((np.nextafter(low, high), high), True),
+        ((low, np.nextafter(high, low)), True),
+    ):
+        found = ds.meta.system_means(metric="judge", scale=tuple(map(float, scale))).squeeze()
+        assert bool(found["clipped"]) == cut
+
+
+def test_a_scale_has_two_different_ends():
+    for wrong in ((5, 5), (5, 1)):
+        with pytest.raises(ValueError, match="scale must be a pair of ascending numbers"):
+            scores().meta.system_means(metric="judge", scale=wrong)

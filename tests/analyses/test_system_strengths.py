@@ -222,3 +222,20 @@ def test_what_it_says():
     assert found.rater.values.tolist() == ["people", "gpt", "people + gpt"]
     assert found.kind.values.tolist() == ["human", "judge", "both"]
     assert "strength" in found.meta.to_markdown()
+
+
+def test_two_clusters_of_prompts_have_limits_and_one_has_none():
+    """A jackknife of two: half their distance, by t with one degree of freedom."""
+    ds = preferences(8, n_prompts=40)
+    early = np.arange(40) < 20
+    ds = ds.assign_coords(half=("prompt", np.where(early, "a", "b")))
+    how = {"confidence_level": 0.9}
+    found = ds.meta.rank_systems(cluster="half", **how).sel(rater=["people", "gpt"])
+    halves = [ds.isel(prompt=np.flatnonzero(each)).meta.rank_systems(**how) for each in (~early, early)]
+    without = [each.strength.sel(rater=["people", "gpt"]).values for each in halves]
+    error = np.abs(without[0] - without[1]) / 2
+    np.testing.assert_allclose(found.standard_error, error, atol=1e-7)
+    half = stats.t.ppf(0.95, 1) * error
+    np.testing.assert_allclose([found.ci_low, found.ci_high], [found.strength - half, found.strength + half], atol=1e-6)
+    with pytest.raises(ValueError, match="limits need two or more"):
+        ds.isel(prompt=np.flatnonzero(early)).meta.rank_systems(cluster="half", **how)

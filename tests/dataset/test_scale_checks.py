@@ -8,6 +8,7 @@ import xarray as xr
 from conftest import dataset
 from sklearn.metrics import cohen_kappa_score
 
+from xsumstat.analyses import scales
 from xsumstat.core.caveats import CautionWarning
 
 
@@ -188,3 +189,47 @@ def test_means_of_raters_are_remarked_on():
     z = np.tile([0.0, 1 / 3, 1.0, 1.0], (2, 10))
     with pytest.warns(CautionWarning, match="values between classes, as 0.333"):
         dataset(np.stack([np.round(z), z])).meta.corr("m1", level="global", coefficient="accuracy")
+
+
+TEN, UP_TO_FIVE, MOSTLY_TEN = [0.0, 10.0], [0.0, 1, 2, 3, 4, 5], [0.0] + [10.0] * 99
+
+
+@pytest.mark.parametrize(
+    ("ratings", "given", "other"),
+    [
+        # more than a tenth of the range outside, and less than half of it shared
+        (TEN, [-1.0, 2.0], False),
+        (TEN, [-1.01, 2.0], True),
+        (TEN, [8.0, 11.0], False),
+        (TEN, [8.0, 11.01], True),
+        (TEN, [5.0, 12.0], False),
+        (TEN, [5.01, 12.0], True),
+        # grades that reach half the range beyond it
+        (TEN, [0.0, 14.0], False),
+        (TEN, [0.0, 15.0], True),
+        (TEN, [0.0, 15.5], False),
+        ([3.0, 3.0], [3.0, 3.0], False),
+        # shares where ratings go beyond 0 to 1
+        (UP_TO_FIVE, [0.0, 0.5, 1.0], True),
+        (UP_TO_FIVE, [0.0, 0.5, 1.01], False),
+        ([0.0, 1.0], [0.0, 0.5, 1.0], False),
+        ([0.0, 1.5], [0.0, 0.5, 1.0], True),
+        ([-0.5, 1.0], [0.0, 0.5, 1.0], True),
+        # the lowest fifth alone
+        (MOSTLY_TEN, [0.0, 2.0], True),
+        (MOSTLY_TEN, [0.0, 2.01], False),
+        (TEN, [0.0, 0.0], False),
+    ],
+)
+def test_each_rule_of_another_scale_begins_where_it_says(ratings, given, other):
+    score = xr.DataArray([[given]], {"metric": ["m"]}, ("metric", "system", "input"))
+    assert scales.elsewhere(score, xr.DataArray(ratings)).values.tolist() == [other]
+
+
+@pytest.mark.parametrize(("given", "told"), [([-1.0, 11.0], False), ([-1.01, 5.0], True), ([5.0, 11.01], True)])
+def test_scores_a_tenth_beyond_the_ratings_are_not_outside(given, told):
+    score = xr.DataArray([[given]], {"metric": ["m"]}, ("metric", "system", "input"))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        scales.warn(score, xr.DataArray(TEN), xr.zeros_like(score["metric"], dtype=bool))
+    assert [each.message.code for each in said] == ["other_scale"] * told

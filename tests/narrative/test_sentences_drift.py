@@ -11,6 +11,7 @@ ALL = {
     **{"flip_share": 0.17, "flip_low": 0.12, "flip_high": 0.23, "n_pairs": 234},
     **{"reversal_share": 0.05, "reversal_low": 0.02, "reversal_high": 0.09},
     **{"changed_share": 0.61, "changed_low": 0.53, "changed_high": 0.69, "n_outputs": 158},
+    **{"n_only_new": 0, "n_only_old": 0},
     **{"shift": 0.24, "shift_low": 0.05, "shift_high": 0.43, "shift_pvalue": 0.016},
     **{"heterogeneity": 8.76, "df_numerator": 2, "df_denominator": 36, "heterogeneity_pvalue": 0.0001},
 }
@@ -51,6 +52,19 @@ def test_verdicts_and_scores_are_counted():
     )
     alone = said(systems=("a",), n_pairs=0, heterogeneity_pvalue=np.nan)
     assert "of 158 scores changed. Scores" in alone and "verdicts" not in alone and "Ranks" not in alone
+
+
+def test_outputs_that_one_version_alone_scored_are_counted():
+    assert "no score" not in said()
+    assert "The new version has no score for 80 of the 238 outputs that the old one scored; they are left out." in said(
+        n_only_old=80
+    )
+    assert "The old version has no score for 1 of the 159 outputs that the new one scored; they are left out." in said(
+        n_only_new=1
+    )
+    assert "that the old one scored and the old version has no score for 1 of the 159 outputs" in said(
+        n_only_old=80, n_only_new=1
+    )
 
 
 def test_shifts_and_their_differences_are_told():

@@ -32,6 +32,7 @@ NEW, OLD = "new", "old"
 # The dim of the two versions within this file.
 _VERSION = "judge_version"
 _LEFT_OUT = "outputs left out of the agreement, as a version or the human scores lack them"
+_ALONE = ("n_only_new", "n_only_old")
 _OF_AGREEMENT = ("difference", "ci_low", "ci_high", "margin", "pvalue", "equivalent", "n_undefined", "fell_back")
 
 
@@ -77,7 +78,8 @@ def drift(
         ``ci_low`` and ``ci_high``, its (1 − 2·alpha) interval; ``margin``, and the equivalence test's ``pvalue`` and
         ``equivalent``. All other limits belong to (1 − alpha) intervals. ``flip_share``: the share of verdicts between
         two systems on an input (better, tied, worse) that changed. ``reversal_share``: the share in which the winner
-        now loses. ``changed_share``: the share of outputs with another score. ``shift``: by how much the systems' means
+        now loses. ``changed_share``: the share of outputs with another score; ``n_outputs`` were scored by both
+        versions, ``n_only_old`` and ``n_only_new`` by one alone. ``shift``: by how much the systems' means
         rose on average. ``heterogeneity``, an F statistic, with ``heterogeneity_pvalue``: do the systems' shifts
         differ? On (metric, system, ...): ``system_shift``; ``excess``, the shift minus the mean shift of the other
         systems; ``mean``, ``old_mean``, ``rank`` and ``old_rank``.
@@ -124,7 +126,7 @@ def drift(
         each = correlation.corr(pair.ds, pair.gold, metric=pair.judges, **how)["correlation"]
     for version, name in ((NEW, "new_correlation"), (OLD, "old_correlation")):
         found[name] = each.sel({_VERSION: version}, drop=True)
-    found = found.assign(pair.changes(1 - alpha)).transpose("metric", "system", ...)
+    found = found.assign(pair.changes(1 - alpha) | pair.alone).transpose("metric", "system", ...)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
     kept["cluster"] = cluster
@@ -139,6 +141,7 @@ class _Versions:
     gold: xr.DataArray
     judges: list[Hashable]
     cluster: str | None
+    alone: dict[str, xr.DataArray]  # numbers of outputs that one version alone has scored
 
     @classmethod
     def of(cls, ds: xr.Dataset, anchor: Any, gold: Any, metric: Any, cluster: Any) -> _Versions:
@@ -156,14 +159,17 @@ class _Versions:
         now, then = _shared(now, then)
         beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",) or key == cluster}
         both = xr.concat([each.reset_coords(drop=True) for each in (now, then)], _VERSION)
-        both = both.where(both.notnull().all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
+        there = both.notnull()
+        counted = [(there.isel({_VERSION: at}) & ~there.isel({_VERSION: 1 - at})).sum(facts.CELLS) for at in range(2)]
+        both = both.where(there.all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
         if not chunking.is_lazy(both) and not bool(both.notnull().any()):
             raise ValueError("anchor shares no output with the scores: no output has a score by both versions")
         named = {dim: now[dim] for dim in facts.CELLS if dim in human.indexes}
         joined = xr.Dataset(
             {"score": chunking.whole(both.transpose("metric", _VERSION, *facts.CELLS, ...), facts.CELLS)}
         )
-        return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist(), cluster)
+        alone = dict(zip(_ALONE, counted, strict=True))
+        return cls(joined, human.reindex(named).rename(name), now["metric"].values.tolist(), cluster, alone)
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -92,7 +92,7 @@ ANALYSES = (
             *("ci_low", "ci_high", "margin", "pvalue", "equivalent", "new_correlation", "old_correlation"),
             *("n_undefined", "fell_back"),
             *("flip_share", "flip_low", "flip_high", "reversal_share", "reversal_low", "reversal_high", "n_pairs"),
-            *("changed_share", "changed_low", "changed_high", "n_outputs"),
+            *("changed_share", "changed_low", "changed_high", "n_outputs", "n_only_new", "n_only_old"),
             *("shift", "shift_low", "shift_high", "shift_pvalue"),
             *("heterogeneity", "df_numerator", "df_denominator"),
             *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted"),

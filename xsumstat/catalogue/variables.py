@@ -86,6 +86,8 @@ VARIABLES: dict[str, Variable] = {
     # outputs
     "ratio": Variable("better by all / better by some"),
     "n_outputs": Variable("number of outputs", dtype=int),
+    "n_only_new": Variable("number of outputs that the new version alone scored", dtype=int),
+    "n_only_old": Variable("number of outputs that the old version alone scored", dtype=int),
     "n_best": Variable("number of outputs that none improves on", dtype=int),
     "whole": Variable("correlation on the whole range"),
     "part": Variable("correlation within the range"),

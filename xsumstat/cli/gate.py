@@ -189,5 +189,7 @@ def _drifts(
         status = UNKNOWN if undecided else MET if bool(one["equivalent"][0]) else NOT_MET
         n, of = int(one["n_outputs"][0]), int(score.sel(metric=label).notnull().sum())
         told = findings_drift.change(one.isel(metric=0), wording.name(label))
-        each.append((status, label, f"{told}, {n:,} of {of:,} outputs"))
+        lost = int(one["n_only_old"][0])
+        more = f"; the new version has no score for {lost:,} that the old one scored" if lost else ""
+        each.append((status, label, f"{told}, {n:,} of {of:,} outputs{more}"))
     return each

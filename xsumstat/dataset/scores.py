@@ -161,14 +161,14 @@ def prepare(
 
 
 def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None) -> Checks:
-    """Checks of scores that may have gaps and of human scores, if any: their squares, and that the latter vary."""
+    """Checks of scores that may have gaps and of human scores, if any: that the latter vary, and their squares."""
     later = Checks()
-    for values, what in ((human, f"gold {name!r}"), (score, "score")):
-        if values is not None:
-            later.make(checks.check_squares, of_values(checks.largest, values), what)
     if human is not None:
         later.make(checks.check_gold, of_values(facts.spread, human), name)
     later.make(checks.check_metrics, of_values(facts.spread, score), True)
+    for values, what in ((human, f"gold {name!r}"), (score, "score")):
+        if values is not None:
+            later.make(checks.check_squares, of_values(checks.largest, values), what)
     return later
 
 

@@ -34,7 +34,8 @@ def drift(result: xr.Dataset) -> list[str]:
 
 def _of_metric(one: xr.Dataset, judge: str) -> list[str]:
     """The sentences of one metric."""
-    return [agreement(one, judge), *filter(None, [verdicts(one), shifts(one), interaction(one), ranks(one)])]
+    more = [left_out(one), verdicts(one), shifts(one), interaction(one), ranks(one)]
+    return [agreement(one, judge), *filter(None, more)]
 
 
 def agreement(one: xr.Dataset, judge: str) -> str:
@@ -67,6 +68,19 @@ def change(one: xr.Dataset, judge: str) -> str:
         return f"{what} is undefined by one version or both"
     level = f"{100 * (1 - 2 * alpha_of(one)):.4g} % interval"
     return f"{what} changed by {wording.estimate(value, low, high)} ({level}; {coefficient(one)})"
+
+
+def left_out(one: xr.Dataset) -> str:
+    """How many outputs one version alone has scored, as a version can refuse some."""
+    both, *alone = (int(one[each]) for each in ("n_outputs", "n_only_old", "n_only_new"))
+    versions = ("new", "old"), ("old", "new")
+    said = [
+        f"the {lacks} version has no score for {n:,} of the {both + n:,} outputs that the {has} one scored"
+        for (lacks, has), n in zip(versions, alone, strict=True)
+        if n
+    ]
+    text = " and ".join(said)
+    return f"{text[0].upper()}{text[1:]}; they are left out." if text else ""
 
 
 def verdicts(one: xr.Dataset) -> str:
