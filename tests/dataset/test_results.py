@@ -1,5 +1,6 @@
 """What results carry: every analysis is asked, and what it gives is what the two tables say of it."""
 
+import io
 import warnings
 
 import numpy as np
@@ -32,6 +33,17 @@ def test_a_result_holds_what_the_tables_declare(question):
     assert set(variables_of(found)) <= set(about.variables)
     beside = {"type", "language", "rater"} if about.further else set()
     assert set(map(str, found.dims)) <= {*CORE, *about.dims, *beside, *results.group_dims(found.attrs)}
+
+
+@for_each("question", ASKED)
+def test_every_result_is_saved_without_a_further_package(question):
+    found = answer(question)
+    again = xr.load_dataset(io.BytesIO(found.to_netcdf(engine="scipy")), engine="scipy")
+    assert set(again.variables) == set(found.variables) and set(again.attrs) == set(found.attrs)
+    for name, values in variables_of(found).items():
+        assert again[name].dims == values.dims and np.array_equal(
+            again[name], values, equal_nan=values.dtype.kind == "f"
+        )
 
 
 @for_each("question", [*ASKED, "significant"])

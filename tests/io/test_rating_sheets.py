@@ -286,6 +286,17 @@ def test_bad_files(judged, full, tmp_path):
         xsumstat.add_gold(ds, tmp_path / "x.xlsx")
 
 
+def test_a_draw_with_two_columns_is_saved_and_filled(judged, full, tmp_path):
+    path, store = tmp_path / "rate.csv", tmp_path / "drawn.nc"
+    ds = judged.meta.sample_inputs(9, path=path, column=["ann", "ben"], rng=1)
+    ds.to_netcdf(store, engine="scipy")
+    rows = pd.read_csv(path, dtype={"input": str}).assign(ann=1.0, ben=2.0)
+    rows.to_csv(path, index=False)
+    joined = xsumstat.add_gold(xr.load_dataset(store, engine="scipy"), path)
+    assert joined.rating.rater.values.tolist() == ["ann", "ben"]
+    assert np.unique(joined.rating.sel(rater="ben").dropna("input", how="all")).tolist() == [2.0]
+
+
 def test_labels_in_words(judged, full, tmp_path):
     path = tmp_path / "rate.csv"
     ds = judged.meta.sample_inputs(9, path=path, rng=1)

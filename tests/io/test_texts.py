@@ -33,7 +33,7 @@ def wide(**keywords):
 
 def test_texts_become_codes_in_the_order_given():
     ds = wide()
-    assert ds.metric.values.tolist() == ["human", "judge", "length"] and ds.attrs["labels"] == LABELS
+    assert ds.metric.values.tolist() == ["human", "judge", "length"] and ds.attrs["labels"].split("\n") == LABELS
     want = [[1, 0, 1, 1, 0], [1, 1, np.nan, 0, 0]]
     np.testing.assert_array_equal(ds.score.sel(metric="human"), want)
     turned = frame().meta.to_scores(wide=True, labels=LABELS[::-1])
@@ -66,7 +66,7 @@ def test_truth_values_are_labels():
         (["fail"], ValueError, "labels must be two texts or more"),
         (["fail", "fail"], ValueError, "labels"),
         ("pass", TypeError, "labels must be a list of texts"),
-        ([1, 2], TypeError, "labels must be texts, got 1"),
+        ([1, 2], TypeError, "labels must be texts of one line, got 1"),
     ],
 )
 def test_wrong_labels_are_refused(labels, error, text):
@@ -80,7 +80,7 @@ def test_human_labels_of_their_own_file_are_coded_by_those_of_the_scores():
     people = frame()[["system", "input", "human"]].rename(columns={"human": "score"}).dropna()
     with pytest.warns(UserWarning, match="9 of 10 outputs"):
         ds = xsumstat.add_gold(scores, people)
-    assert ds.attrs["labels"] == LABELS
+    assert ds.attrs["labels"].split("\n") == LABELS
     np.testing.assert_array_equal(ds.score.sel(metric="human"), wide().score.sel(metric="human"))
     with pytest.raises(ValueError, match="are not those that the scores have"):
         xsumstat.add_gold(scores, people, labels=["pass", "fail"])
@@ -120,5 +120,5 @@ def test_verdicts_of_tools_are_a_metric_with_labels(tmp_path):
     ]
     (tmp_path / "results.json").write_text(json.dumps({"results": {"results": results}}))
     ds = xsumstat.read_promptfoo(tmp_path)
-    assert ds.attrs["labels"] == LABELS
+    assert ds.attrs["labels"].split("\n") == LABELS
     np.testing.assert_array_equal(ds.score.sel(metric="pass", system="small"), [1.0, 0.0])

@@ -60,5 +60,10 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
     """Texts that scores 0, 1, ... stand for, from `to_scores(labels=)`."""
-    labels = ds.attrs.get("labels", ())
-    return (labels,) if isinstance(labels, str) else tuple(map(str, labels))
+    return listed_attr(ds, "labels")
+
+
+def listed_attr(ds: xr.Dataset, name: str) -> tuple[str, ...]:
+    """Texts of an attribute, a line each: a list of texts cannot be saved by SciPy's netCDF."""
+    texts = ds.attrs.get(name, ())
+    return tuple(texts.split("\n") if isinstance(texts, str) else map(str, texts))

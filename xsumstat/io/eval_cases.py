@@ -159,5 +159,5 @@ class Cases:
                 "metric",
                 np.array([not self._lower.get(metric, False) for metric in metrics]),
             )
-        attrs: dict[str, Any] = {"source": source, **({"labels": list(PASSES)} if coded else {})}
+        attrs: dict[str, Any] = {"source": source, **({"labels": "\n".join(PASSES)} if coded else {})}
         return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, attrs)

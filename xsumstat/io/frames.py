@@ -87,7 +87,8 @@ def to_scores(
         Coordinate ``kind(metric)``, as ``{"human": ["expert", "crowd"], "judge": ["gpt"]}``; default "automatic". Kinds
         "human" and "covariate" are analysed only if `metric=` names them.
     labels : list of str, optional
-        Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; see ``ds.attrs["labels"]``.
+        Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; ``ds.attrs["labels"]`` has
+        a line each.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def to_scores(
         gold = by_raters.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
-    return ds.assign_attrs(labels=list(scale)) if scale else ds
+    return ds.assign_attrs(labels="\n".join(scale)) if scale else ds
 
 
 def _of_scores_alone(
@@ -290,7 +291,7 @@ def read_scores(
     cells.report_alike(ds.indexes)
     gold = by_raters.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
-    return ds.assign_attrs(labels=list(scale)) if scale else ds
+    return ds.assign_attrs(labels="\n".join(scale)) if scale else ds
 
 
 def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:

@@ -122,7 +122,7 @@ def sample_inputs(
             raise ValueError(f"{given[0]}= is for a draw by bins, without n; got n={n!r}; with n use strata=")
         design = input_draws.Design.checked(ds, n, metric, strata, n_strata, allocation, unsure)
         found = input_draws.draw(ds, design, seed)
-        found = found.assign_attrs({drawn.COLUMNS: names if len(names) > 1 else names[0]})
+        found = found.assign_attrs({drawn.COLUMNS: "\n".join(names)})
         chosen = found[drawn.DRAWN].values
     if file is not None:
         _write(file, _sheet(found, metric_choice.automatic(ds, metric), chosen, names, texts, seed))

@@ -34,9 +34,9 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
             f"{arguments.name('labels')} must be a list of texts, the lowest first, as ['fail', 'pass'], got {labels!r}"
         )
     found = tuple(str(each).strip() if isinstance(each, str | bool | np.bool_) else each for each in labels)
-    wrong = next((each for each in found if not isinstance(each, str) or not each), None)
+    wrong = next((each for each in found if not isinstance(each, str) or not each or "\n" in each), None)
     if wrong is not None:
-        raise TypeError(f"{arguments.name('labels')} must be texts, got {wrong!r}")
+        raise TypeError(f"{arguments.name('labels')} must be texts of one line, got {wrong!r}")
     validate.unique("labels", found)
     if len(found) < 2:
         raise ValueError(f"{arguments.name('labels')} must be two texts or more, the lowest first, got {list(found)}")
