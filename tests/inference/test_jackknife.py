@@ -89,21 +89,23 @@ def parts_made_once():
 def unknown(x, y, z, how, dims):
     """What the twin has otherwise: one label of a dim, or of groups that are random one with a correlation.
 
-    And a coefficient of all cells that is undefined without any label, of which the twin says that it does not vary.
+    And coefficients, or their difference, that are defined without one label at most, of which the twin says that they
+    do not vary.
     """
     there = ~np.isnan(x + y + z)
     if how.level == "global":
         parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
-        without = [getattr(each, f"{dim}s") for each in parts for dim in dims]
-        return any(np.isnan(each).all() for each in without) or (
+        by_dim = [[getattr(each, f"{dim}s") for each in parts] for dim in dims]
+        without = [each for one, two in by_dim for each in (one, two, one - two)]
+        return any((~np.isnan(each)).sum() < 2 for each in without) or (
             dims == BOTH and 1 in (there.any(axis=0).sum(), there.any(axis=1).sum())
         )
     if dims == BOTH and 1 in (there.any(axis=0).sum(), there.any(axis=1).sum()):
         return True
-    if {"input": "input", "within_system": "system"}.get(how.level) not in dims:
-        return False
-    r = [leave_one_out.of(np.where(there, each, np.nan), z, how).r for each in (x, y)]
-    return min((~np.isnan(each)).sum() for each in r) < 2
+    parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
+    if how.level == "system" or {"input": "input", "within_system": "system"}[how.level] in dims:
+        return how.level != "system" and min((~np.isnan(each.r)).sum() for each in parts) < 2
+    return (~np.isnan(parts[0].averages - parts[1].averages)).sum() < 2
 
 
 def battery(level, name, kinds, shapes, seeds):

@@ -66,6 +66,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "columns_left_out",
             "documents_unknown",
             "fewer_labels",
+            "ties_left_out",
             "group_without_label",
             "input_not_in_range",
             "labels_left_out",

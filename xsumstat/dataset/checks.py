@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -198,6 +199,16 @@ def report_cells(found: Gaps, what: str) -> None:
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
+def report_ties_of_two(found: Sequence[Fact] | None) -> None:
+    """Report the inputs that have no correlation, as the two systems, if there are no more, tie on them."""
+    if found is None:
+        return
+    tied, there = found
+    way = arguments.given("coefficient", "pairwise_accuracy")
+    what = f"inputs left out, as the 2 systems tie on them; {way} counts them"
+    _warn_of_counts(what, tied.labels["metric"], tied.values, there.values, "metrics", "ties_left_out")
+
+
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
     """Report cells left out of pairs of metrics, because only one metric has them."""
     there = found.bits.values
@@ -211,8 +222,11 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
     _warn_of_counts(what, names, counts, found.n_cells, "pairs", "cells_left_out")
 
 
-def _warn_of_counts(message: str, names: Iterable[Any], counts: Iterable[int], size: int, what: str, code: str) -> None:
-    texts = [f"{name} ({count} of {size})" for name, count in zip(names, counts, strict=True) if count]
+def _warn_of_counts(
+    message: str, names: Iterable[Any], counts: Iterable[int], size: int | Iterable[int], what: str, code: str
+) -> None:
+    sizes = itertools.repeat(size) if isinstance(size, int) else size
+    texts = [f"{name} ({count} of {of})" for name, count, of in zip(names, counts, sizes, strict=False) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
         validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)

@@ -72,6 +72,17 @@ def spread(values: xr.DataArray) -> Fact:
     return Fact.of([dim for dim in values.dims if dim not in CELLS], found, values)
 
 
+def ties_of_two(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
+    """Inputs on which two systems tie by a metric or the gold, and inputs with scores of both, (metric,)."""
+    dims, cells = broadcast(score.variable, gold.variable)
+    one, two = (tuple(each.take(at, dims.index("system")) for each in cells) for at in (0, 1))
+    there = ~np.isnan(sum(one) + sum(two))
+    tied = there & ((one[0] == two[0]) | (one[1] == two[1]))
+    left = [dim for dim in dims if dim != "system"]
+    beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
+    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
+
+
 @dataclass(frozen=True)
 class Gaps:
     """Gaps of metrics among the used systems, inputs and cells."""
@@ -165,6 +176,7 @@ class Facts:
     of_gold: Fact  # its spread
     gaps: Gaps
     equal: list[Fact]  # to the gold, and to the ratings of each variable
+    ties: list[Fact] | None  # of two systems
 
 
 def of_metrics(
@@ -179,7 +191,8 @@ def of_metrics(
     equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
     score, human = (masks.where_used(each, used) for each in (scores[0], gold))
     pooled = human if over is None else human.mean(over)
-    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal)
+    ties = ties_of_two(score, human) if score.sizes["system"] == 2 else None
+    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, ties)
 
 
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:

@@ -152,6 +152,8 @@ def prepare(
     later.make(checks.check_metrics, found.spread, constant)
     checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
+    if level == "input" and not constant:
+        later.make(checks.report_ties_of_two, found.ties)
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None

@@ -304,6 +304,8 @@ def _difference(result: xr.Dataset) -> str:
 
 
 def equivalence(result: xr.Dataset) -> list[str]:
+    if few := of_two_systems(result):
+        return few
     along = result.attrs.get("along")
     dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
     dims = ("metric", dim)
@@ -343,6 +345,8 @@ def equivalence(result: xr.Dataset) -> list[str]:
 
 def margin_sensitivity(result: xr.Dataset) -> list[str]:
     """Share equivalent at the smallest and largest margin, and the margin that half need."""
+    if few := of_two_systems(result):
+        return few
     share, margin, n = (result[each].values for each in ("share", "margin", "n_tests"))
     there = np.flatnonzero(~np.isnan(share))
     if not len(there):
@@ -361,6 +365,8 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
 
 def dominance(result: xr.Dataset) -> list[str]:
     """Number of resolved orders, and shifts of probabilities from the base."""
+    if few := of_two_systems(result):
+        return few
     dims = ("metric", "other_metric")
     along = str(result.attrs.get("along"))
     versions = labels(result, along) if along in result.dims else [None]
