@@ -59,6 +59,19 @@ def test_columns_that_are_no_single_raters(names):
     assert found.raters == [] and found.metrics == names
 
 
+@pytest.mark.parametrize("end, extreme", [("max", np.fmax), ("min", np.fmin)])
+def test_a_rater_called_as_a_statistic_has_ratings_of_its_own(end, extreme):
+    """Max is a rater, unless the column is the greatest of the others' ratings."""
+    ben, eva, own = grades(1), grades(2), grades(3)
+    ben[0] = own[1] = np.nan
+    columns = {"judge": grades(4), f"ann_{end}": own, "ann_ben": ben, "ann_eva": eva}
+    assert roles.of(outputs(**columns)).raters == [f"ann_{end}", "ann_ben", "ann_eva"]
+    of_others = roles.of(outputs(**{**columns, f"ann_{end}": extreme(ben, eva)}))
+    assert of_others.raters == ["ann_ben", "ann_eva"] and of_others.metrics == ["judge", f"ann_{end}"]
+    assert f"ann_{end}" not in roles.of(outputs(**{f"ann_{end}": own, "judge": eva})).raters
+    assert roles.of(pd.DataFrame(columns=["model", "doc", *columns])).raters == ["ann_ben", "ann_eva"]
+
+
 def test_one_rater_is_the_gold_and_comments_of_raters_are_none():
     found = roles.of(outputs(rouge=grades(), ann_1=grades(1)))
     assert (found.raters, found.gold) == ([], "ann_1")

@@ -189,6 +189,12 @@ def test_what_is_no_requirement(text):
         gate.requirement(text)
 
 
+@pytest.mark.parametrize("text", ["kendall >= 40", "accuracy >= -.1", "kappa >= 1.01"])
+def test_a_limit_lies_in_the_range_of_its_coefficient(text):
+    with pytest.raises(ValueError, match=r"require: \w+ lies between (-1|0) and 1, got"):
+        gate.requirement(text)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_lower_limit_decides_and_meets_its_own_value(ds):
     low = float(ds.meta.ci(metric="good", level="input", coefficient="kendall")["ci_low"].squeeze())

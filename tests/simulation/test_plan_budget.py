@@ -110,7 +110,15 @@ def test_the_cheapest_design_is_that_of_a_search_of_all():
     assert float(found.cost.min()) == pytest.approx(least, rel=1e-6)
     assert float(found.cost.where(found.best).max()) == float(found.cost.min())
     assert bool((found.width <= 0.8).all()) and bool((found.cost_alone > found.cost).all())
-    assert found.meta.conclusion().startswith(f"The cheapest design, for {least:,.6g}: ")
+    assert found.meta.conclusion().startswith(f"The cheapest design that reaches the target costs {least:,.6g}: ")
+
+
+@pytest.mark.parametrize("what", [{"target": 1e-5, "level": "input"}, {"estimand": "difference", "target": 1e-9, "n_judged": 60}])
+def test_that_no_design_reaches_a_target_is_said(what):
+    ds = pilot(seed=1)
+    found = xsumstat.plan(ds, rating="people", metric="judge", cost_per_rating=1, **what)
+    assert not bool(found.best.any())
+    assert found.meta.conclusion().startswith("No design reaches the target with judge.")
 
 
 def test_power_for_a_budget_is_that_of_statsmodels():

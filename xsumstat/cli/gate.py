@@ -60,6 +60,9 @@ def requirement(text: str) -> Requirement:
         raise ValueError(f"{arguments.name('require')} must look like {_EXAMPLES}, got {text!r}")
     if of == "drift" and bound is not None and bound <= 0:
         raise ValueError(f"{arguments.name('require')}: a drift must be allowed to be above 0, got {text!r}")
+    low, high = COEFFICIENTS[of].bounds if of in COEFFICIENTS else (-math.inf, math.inf)
+    if bound is not None and not low <= bound <= high:
+        raise ValueError(f"{arguments.name('require')}: {of} lies between {low:g} and {high:g}, got {text!r}")
     return Requirement(text.strip(), of, bound)
 
 

@@ -27,6 +27,8 @@ _LONG = 40
 _FEW_WORDS = 12
 # Beside judges, and without other human scores, these are people's.
 _RATINGS = ("rating", "grade")
+# Ends of raters' names that could be a statistic of the others' ratings.
+_PEOPLE_TOO = ("max", "min")
 # What the raters' mean is called.
 MEAN = "human"
 _FIELDS = ("metric", "system", "input", "value", "rater", "language")
@@ -288,7 +290,25 @@ def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:
 
 def raters_in(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """Columns of single raters: usual names, with numbers or few words."""
-    return _single([name for name in columns if _is_rater(name) and _may_be_ratings(frame[name])])
+    names = list(columns)
+    found = [name for name in names if _is_rater(name) and _may_be_ratings(frame[name])]
+    people = [name for name in names if _is_named_as(name, _PEOPLE_TOO) and _is_own(frame, name, found)]
+    return _single([name for name in names if name in found or name in people])
+
+
+def _is_named_as(name: str, endings: Iterable[str]) -> bool:
+    words = _words(name)
+    return len(words) == 2 and words[0] in RATERS and words[1] in endings
+
+
+def _is_own(frame: pd.DataFrame, name: str, raters: list[str]) -> bool:
+    """Whether a column is not the extreme of the raters' that its name could mean."""
+    numeric = [each for each in raters if _is_number(frame[each])]
+    if not numeric or not len(frame) or not _is_number(frame[name]):
+        return False
+    extreme = frame[numeric].agg(_words(name)[1], axis=1)
+    both = frame[name].notna() & extreme.notna()
+    return bool((frame[name] != extreme)[both].any())
 
 
 def _single(columns: list[str]) -> list[str]:

@@ -122,14 +122,18 @@ def _design(one: xr.Dataset) -> str:
     if "judged_inputs" in one:
         design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
     alone = f"{_alone(one)}" if "judged_inputs" in one else ""
-    budget, cost = _of(one, "budget"), f"{float(one['cost']):,.6g}"
+    budget, cost = _of(one, "budget"), _price(float(one["cost"]))
     # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
     prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
     unit = " ratings" if prices == (1, 0, 0) else ""
     if budget is not None:
         return f"With a budget of {budget:,g}{unit}: {design}, for {cost}{unit}; {_reached(one, alone)}."
-    least = f"The least is {cost} ratings" if unit else f"The cheapest design, for {cost}"
-    return f"{least}: {design}; {_reached(one, alone)}."
+    which, has = ("smallest", "has") if unit else ("cheapest", "costs")
+    return f"The {which} design that reaches the target {has} {cost}{unit}: {design}; {_reached(one, alone)}."
+
+
+def _price(cost: float) -> str:
+    return f"{cost:,.6g}" if cost < 1e6 else f"{cost:,.0f}"
 
 
 def _judge(one: xr.Dataset) -> str:
@@ -140,7 +144,7 @@ def _alone(one: xr.Dataset) -> str:
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
             value = float(one[f"{what}_alone"])
-            return f"; by ratings alone {f'a cost of {value:,.6g}' if what == 'cost' else number(value)}"
+            return f"; by ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
     return ""
 
 

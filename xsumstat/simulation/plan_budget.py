@@ -233,7 +233,8 @@ def _row(market: Market, design: Design, budget: float | None, target: float | N
         rated, judged = market.cheapest(design, target)
     row: dict[str, float] = {"rated_inputs": rated, **({"judged_inputs": judged} if with_judge else {})}
     row["cost"] = market.cost(design, rated, judged) if rated else math.nan
-    row |= question.told(design, rated, judged) if rated else {}
+    none = {"power" if question.power else "width": math.nan}
+    row |= question.told(design, rated, judged) if rated else none
     if question.alone is None:
         return row
     alone = Market(market.costs, question.alone)
