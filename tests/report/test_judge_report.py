@@ -13,8 +13,9 @@ import sklearn.metrics
 import xarray as xr
 
 import xsumstat
-from xsumstat.cli import gate
+from xsumstat.cli import gate, options
 from xsumstat.cli import main as cli
+from xsumstat.core import arguments
 from xsumstat.report import judge_remarks, judge_report, report_pictures
 
 QUESTIONS = (
@@ -388,6 +389,8 @@ def test_without_a_judge_the_page_says_what_to_do():
     frame = outputs(prompts=8).drop(columns=["good", "bad"])
     ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
     with pytest.raises(ValueError, match="there is no judge beside .* if judges are among the raters"):
+        ds.meta.report(kind="judge")
+    with arguments.written_for(options.FACE), pytest.raises(ValueError, match=r"Name one by --metric NAME \.\.\.$"):
         ds.meta.report(kind="judge")
 
 

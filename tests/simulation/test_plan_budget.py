@@ -113,7 +113,9 @@ def test_the_cheapest_design_is_that_of_a_search_of_all():
     assert found.meta.conclusion().startswith(f"The cheapest design that reaches the target costs {least:,.6g}: ")
 
 
-@pytest.mark.parametrize("what", [{"target": 1e-5, "level": "input"}, {"estimand": "difference", "target": 1e-9, "n_judged": 60}])
+@pytest.mark.parametrize(
+    "what", [{"target": 1e-5, "level": "input"}, {"estimand": "difference", "target": 1e-9, "n_judged": 60}]
+)
 def test_that_no_design_reaches_a_target_is_said(what):
     ds = pilot(seed=1)
     found = xsumstat.plan(ds, rating="people", metric="judge", cost_per_rating=1, **what)

@@ -12,7 +12,7 @@ from xsumstat.analyses import calibration, scales
 from xsumstat.analyses import raters as analyses_of_raters
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.dataset import align, calibrated, chunking, golds, locate, metric_choice, scale_checks, wording
@@ -39,9 +39,12 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     judges = _judges(ds, metric, people.own, given)
     if not judges:
         known = validate.listing(ds.indexes["metric"])
+        among = arguments.only_in_python(
+            "; if judges are among the raters, make them metrics (to_scores: metric=, ratings=)"
+        )
         raise ValueError(
             f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
-            "metric=...; if judges are among the raters of ratings, make them metrics (to_scores: metric=, ratings=)"
+            f"{arguments.given('metric')}{among}"
         )
     return Subject(ds, people, judges, given, runs)
 
@@ -135,10 +138,10 @@ def code_of(name: str, settings: dict[str, Any], people: People, of: str = "ds",
         else repr(value)
         for key, value in given.items()
     }
-    arguments = [f"{key}={value}" for key, value in shown.items()]
+    settled = [f"{key}={value}" for key, value in shown.items()]
     if of_package:
-        return report_data.call(f"xsumstat.{name}", [of, *arguments])
-    return report_data.call(f"{of}.meta.{name}", arguments)
+        return report_data.call(f"xsumstat.{name}", [of, *settled])
+    return report_data.call(f"{of}.meta.{name}", settled)
 
 
 def _covariates(ds: xr.Dataset) -> list[str]:
