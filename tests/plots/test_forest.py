@@ -204,3 +204,27 @@ def test_a_highlighted_metric_is_bold_and_never_left_out(demo):
     assert "1 highlighted one" in ax.figure.texts[-1].get_text()
     with pytest.raises(ValueError, match="unknown highlight 'blue'; did you mean 'bleu'"):
         found.meta.plot.forest(highlight="blue")
+
+
+def dashes(ax):
+    """Ends of the margins that are drawn in each row, by its name."""
+    strokes = [each for each in ax.collections if each.get_linestyle()[0][1] is not None]
+    found = {}
+    for each in strokes:
+        for (x, low), (_, high) in each.get_segments():
+            found.setdefault(rows(ax)[round((low + high) / 2)], set()).add(round(float(x), 9))
+    return found
+
+
+def test_equivalence_shows_its_margins(demo):
+    found = demo.meta.equivalence(
+        "human", metric=["judge", "bleu"], other="rouge", margin=0.1, level="input", method="jackknife"
+    )
+    ax = found.meta.plot.forest()
+    assert dashes(ax) == {"judge": {-0.1, 0.1}, "bleu": {-0.1, 0.1}}
+    assert "equivalence margin of ±.10" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    apart = found.assign(margin=found.margin + xr.DataArray([0.0, 0.2], {"metric": ["judge", "bleu"]}, ["metric"]))
+    ax = apart.meta.plot.forest()
+    assert dashes(ax) == {"judge": {-0.1, 0.1}, "bleu": {-0.3, 0.3}}
+    assert "equivalence margin" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert dashes(demo.meta.ci("human").meta.plot.forest()) == {}

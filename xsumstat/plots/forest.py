@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 _DENSITY = "density of plausible values"
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
+_MARGIN: dict[str, Any] = {"ls": (0, (2, 1.5)), "lw": 1.1}
 _PEOPLE = {"marker": "D", "ms": 5}
 _SINGLE = {"marker": "o", "ms": 3.5, "mfc": "none", "mew": 0.8}
 _CEILING, _OTHERS = "human ceiling: a rater with the mean of the others", "the mean of the other raters"
@@ -99,11 +100,12 @@ def forest(
     -----
     Two levels in one picture: ``xr.concat([a, b], dim=pd.Index(["system", "input"], name="level"))`` and
     ``hue="level"``. Human scores have a darker row. Metrics without an estimate are named in a note. A line shows the
-    chance baseline of accuracies. A stroke marks the estimate less its bias where the jackknife's bias exceeds a
-    quarter of the standard error. The quantiles of a confidence distribution are the limits of intervals of all levels
-    (Xie & Singh 2013); for a difference it is a g distribution of t through the limits (Hoaglin 1985). Sources: Xie &
-    Singh (2013), International Statistical Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h
-    distributions". Deutsch et al. (2021), Fig. 4.
+    chance baseline of accuracies, dashed lines the margins of an equivalence test. A stroke marks the estimate less
+    its bias where the jackknife's bias exceeds a quarter of the standard error. The quantiles of a confidence
+    distribution are the limits of intervals of all levels (Xie & Singh 2013); for a difference it is a g
+    distribution of t through the limits (Hoaglin 1985). Sources: Xie & Singh (2013), International Statistical
+    Review 81. Hoaglin (1985), "Summarizing shape numerically: the g-and-h distributions". Deutsch et al. (2021),
+    Fig. 4.
 
     {demo}
     >>> axes = ds.meta.ci("human").meta.plot.forest()
@@ -199,6 +201,7 @@ def _panel(
                 shaded |= _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
         else:
             shaded |= _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
+        _margins(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues))
         chance.draw(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues), chance.kinds_of(result))
         if raters is not None and (hue is None or at == 0 or hue in raters.dims):
             _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
@@ -207,6 +210,15 @@ def _panel(
     axis.set_axisbelow(True)
     axis.set_xlabel(_x_label(result), fontsize=9.5, **PLAIN)
     return shaded
+
+
+def _margins(axis: Any, drawn: xr.Dataset, rows: Any, height: float) -> None:
+    """Within which differences count as equivalent, at each row."""
+    if "margin" not in drawn.data_vars:
+        return
+    margins = np.broadcast_to(np.atleast_1d(drawn["margin"].values), rows.shape)
+    for end in (-margins, margins):
+        axis.vlines(end, rows - height / 2, rows + height / 2, color=ink(), zorder=1.5, **_MARGIN)
 
 
 def _x_label(result: xr.Dataset) -> str:
@@ -236,6 +248,10 @@ def _items(
         items.append((_DENSITY, {"color": color, "alpha": _shade(), "marker": "s", "ls": "", "ms": 9, "mew": 0}))
     if bool(_biased(result).any()):
         items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+    if "margin" in result.data_vars:
+        one = np.unique(result["margin"].values[~np.isnan(result["margin"].values)])
+        size = f" of ±{wording.setting(float(one[0]))}" if len(one) == 1 else ""
+        items.append((f"equivalence margin{size}", {**_MARGIN, "color": ink()}))
     items += chance.items_of(chance.kinds_of(result))
     if raters is not None:
         items.append((_ceiling_words(raters), {"color": ink(), "ls": (0, (4, 2)), "lw": 1.3}))
