@@ -108,3 +108,63 @@ def limits(estimate, error, df, confidence_level=0.95):
     """Those about the estimate on the scale of Fisher's z."""
     reach = stats.t.ppf((1 + confidence_level) / 2, df) * error / (1 - estimate**2)
     return math.tanh(math.atanh(estimate) - reach), math.tanh(math.atanh(estimate) + reach)
+
+
+# --- Systems and inputs random: the noise of cells, which is in what both do ---
+
+
+def moved_by_cells_of_means(x, z, weights):
+    """How far each cell moves Pearson's r of the weighted means, less what its system and its input move."""
+    n, m = x.shape
+    share = weights * m / sum(weights)
+    means = [(values * share).sum(axis=1) / m for values in (x, z)]
+    rest = [mean[:, None] + share * (values - mean[:, None]) for values, mean in zip((x, z), means, strict=True)]
+    rest = [values - values.mean(axis=1, keepdims=True) for values in rest]
+    rest = [values - values.mean(axis=0) for values in rest]
+    found = np.zeros((n, m))
+    for side in (0, 1):
+        for i in range(n):
+            ends = []
+            for step in (1e-6, -1e-6):
+                changed = [np.array(each) for each in means]
+                changed[side][i] += step
+                ends.append(COEFFICIENTS["pearson"](*changed))
+            found[i] += (ends[0] - ends[1]) / 2e-6 * rest[side][i] / m
+    return found
+
+
+def noise_of_means(moved):
+    n, m = moved.shape
+    return m / (m - 1) * n / (n - 1) * (moved**2).sum()
+
+
+def noise_of_inputs(x, z, weights, coefficient):
+    """Of the weighted average of the inputs' correlations: squared shares times the jackknife variance of each."""
+    n, share, found = len(x), weights / sum(weights), 0.0
+    for j in range(x.shape[1]):
+        without = [COEFFICIENTS[coefficient](np.delete(x[:, j], i), np.delete(z[:, j], i)) for i in range(n)]
+        found += share[j] ** 2 * (n - 1) / n * sum((value - np.mean(without)) ** 2 for value in without)
+    return found
+
+
+def noise_of_cells(x, z, weights):
+    """Of Pearson's r over all cells: squares of how far each cell moves it, numerically."""
+    found = 0.0
+    for i, j in np.ndindex(x.shape):
+        step, ends = 1e-5 * weights[j], []
+        for sign in (1, -1):
+            each = np.array(np.broadcast_to(weights, x.shape), dtype=float)
+            each[i, j] += sign * step
+            ends.append(estimate(x, z, weights, "pearson", "global", cells=each))
+        found += (weights[j] * (ends[0] - ends[1]) / (2 * step)) ** 2
+    return found
+
+
+def noise_of_systems(x, z, weights):
+    """Of the average of the systems' correlations: the jackknife variance of each by its inputs, over their number²."""
+    n, m = x.shape
+    found = 0.0
+    for i in range(n):
+        without = [weighted_pearson(np.delete(x[i], j), np.delete(z[i], j), np.delete(weights, j)) for j in range(m)]
+        found += (m - 1) / m * sum((value - np.mean(without)) ** 2 for value in without)
+    return found / n**2
