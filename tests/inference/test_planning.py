@@ -105,7 +105,6 @@ def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
     assert expected.variance(8, 40) == pytest.approx(0.01)
 
 
-@np.errstate(all="ignore")  # as `plan` asks
 def test_of_constant_scores_nothing_is_planned():
     """Neither a variance nor a correlation has a value, and no interval is narrow."""
     cov, then = np.zeros((2, 3, 2, 2))
@@ -115,6 +114,8 @@ def test_of_constant_scores_nothing_is_planned():
     assert math.isnan(expected.variance(8, 80)) and math.isnan(expected.value(80))
     assert all(map(math.isnan, planning.interval(expected, 8, 80, 0.95)))
     assert math.isnan(planning.least_inputs(expected, 8, 0.5, 0.95))
+    for level in ("system", "input"):
+        assert math.isnan(planning.FromModel(level, cov).variance(8, 80))
 
 
 @pytest.mark.parametrize("level", ["system", "input"])

@@ -146,6 +146,8 @@ class OfTheseSystems:
         if self.measure.level == "system":
             system, _, cell = covariances
             sd = np.sqrt(np.diag(system + cell / m))
+            if not sd.all():  # a score that does not vary has no correlation
+                return value, math.nan
             noise = cell / np.outer(sd, sd)
             return value, float((1 - r**2) * (noise[0, 0] + noise[1, 1] - 2 * r * noise[0, 1]) / m)
         if self.measure.level == "input" and self.shape[0] > 1:
@@ -182,6 +184,8 @@ class FromModel:
         """The part of an input-level variance common to inputs, because systems' effects are the same in all."""
         system, _, cell = self.covariances
         within = np.sqrt(np.diag(system + cell))
+        if not within.all():
+            return math.nan
         rho = self.value(1)
         q = np.array([[-rho / 2, 0.5], [0.5, -rho / 2]])
         turned = q @ (system / np.outer(within, within))
