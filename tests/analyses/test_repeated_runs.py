@@ -224,7 +224,7 @@ def test_refusals_and_warnings():
         ds.assign(score=alone).meta.repeatability(metric="judge")
     noise = runs(shape=(4, 4, 2))
     noise["score"] = noise.score.copy(data=np.random.default_rng(5).normal(size=noise.score.shape))
-    with pytest.warns(UserWarning, match=r"variance estimated below 0, of|no interval of the reliability"):
+    with pytest.warns(UserWarning, match=r"the estimate of a variance is negative, for|no interval of the reliability"):
         noise.meta.repeatability(metric="judge")
 
 

@@ -100,10 +100,10 @@ def test_variances_below_zero_are_told():
     ds = scores()
     flat = rng.normal(size=(9, 20))
     ds["score"][2] = flat - flat.mean(axis=1, keepdims=True)  # systems less alike in mean than by chance
-    with pytest.warns(UserWarning, match="variance estimated below 0, and set to 0, of .*noise/system"):
+    with pytest.warns(UserWarning, match="the estimate of a variance is negative, and set to 0, for .*noise/system"):
         found = ds.meta.variance_components("human")
     assert float(found.variance.sel(metric="noise", effect="system")) == 0
-    with pytest.warns(UserWarning, match="variance estimated below 0, of .*noise/system"):
+    with pytest.warns(UserWarning, match="the estimate of a variance is negative, for .*noise/system"):
         raw = ds.meta.variance_components("human", repair=False)
     assert float(raw.variance[2, 0]) < 0 and bool((raw.reliability.sel(metric="noise") == 0).all())
 
@@ -135,7 +135,7 @@ def test_further_dims_and_lazy_scores():
             xr.testing.assert_allclose(values.transpose(*alone[name].dims), alone[name])
     lazy = quiet(ds.chunk({"input": 7}), "human")
     assert lazy.variance.chunks is not None
-    with pytest.warns(UserWarning, match="below 0"):
+    with pytest.warns(UserWarning, match="is negative"):
         computed = lazy.compute()
     xr.testing.assert_allclose(computed, found)
 

@@ -312,8 +312,13 @@ def test_the_shift_is_told_of_all_but_the_base():
     names = ["a", "b"]
     coords = {"language": ["en", "de"], "metric": names, "other_metric": names}
     said = conclusion(made("dominance", data, coords, along="language", base="en", threshold=0.975))
-    assert said.startswith("language en: 1 of 1 pairs of metrics have a resolved order; language de: 0 of 1 pairs")
-    assert "have a resolved order, mean shift -.39 from en (better in a share of .975 of the draws" in said
+    assert said.startswith(
+        "language en: for 1 of 1 pairs of metrics it is clear which is better; language de: for 0 of 1 pairs"
+    )
+    assert (
+        "it is clear which is better, mean shift -.39 from en (the same metric in a share of .975 of the resamples"
+        in said
+    )
     assert said.count("mean shift") == 1
 
 

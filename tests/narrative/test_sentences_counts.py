@@ -74,7 +74,5 @@ def test_doubts_about_a_plan_are_told_from_the_narrower_to_the_wider():
     found = xsumstat.plan(demo, "human", metric="judge", level="input", n_systems=[12], n_inputs=[20, 40, 80])
     ratio = {name: np.median((found[name] / found.width).values) for name in ("width_low", "width_high")}
     assert 0 < ratio["width_low"] < 1 < ratio["width_high"]
-    said = (
-        f"a width may be {ratio['width_low']:.2g} to {ratio['width_high']:.2g} times as wide as planned (95 % limits)"
-    )
+    said = f"a width may be {ratio['width_low']:.2g} to {ratio['width_high']:.2g} times the planned one (95 % limits)"
     assert said in found.meta.conclusion()

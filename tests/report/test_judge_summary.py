@@ -143,7 +143,7 @@ def test_bias_is_found_or_not_or_left_to_noise(page, judge):
     p = holm(tests["pvalue"].values.ravel())[tests["metric"].values.tolist().index(judge)]
     text = line(page, judge)
     if p > 0.05:
-        assert "No bias by length was found, which does not show that there is none." in text
+        assert "No bias by length was found. This does not show that there is none." in text
     else:
         assert "It shows a bias: its errors depend on length." in text
     assert "agreement differs between" not in text

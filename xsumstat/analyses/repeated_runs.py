@@ -205,7 +205,7 @@ def _check(found: xr.Dataset) -> None:
     """Say which variances are below 0, and what has no interval."""
     variance = found["variance"]
     outputs = found["effect"].isin([*facts.CELLS, "cell"])  # runs of equal means have an estimate below 0 half the time
-    checks.warn_where((variance < 0) & outputs, "variance estimated below 0, of", "negative_variance")
+    checks.warn_where((variance < 0) & outputs, "the estimate of a variance is negative, for", "negative_variance")
     values, low = found["reliability"], found["ci_low"]
     repeated = (variance.sel(effect="residual", drop=True) > 0) & values.notnull()
     lacking = (repeated & low.isnull()).any("n_runs")

@@ -175,8 +175,8 @@ def _check(raw: xr.DataArray, repair: bool) -> None:
         metrics = xr.DataArray(np.arange(own.sizes["metric"]) > 0, dims="metric")
         own = own.where(~(own["effect"].isin(["rater", "residual"]) & metrics), 0.0)
     checks.warn_where(own.isnull(), "undefined component: too few shared outputs to separate the effects, of")
-    what = "estimated below 0, and set to 0" if repair else "estimated below 0"
-    checks.warn_where(own < 0, f"variance {what}, of", "negative_variance")
+    what = "negative, and set to 0" if repair else "negative"
+    checks.warn_where(own < 0, f"the estimate of a variance is {what}, for", "negative_variance")
 
 
 def _diagonal(matrices: xr.DataArray) -> xr.DataArray:

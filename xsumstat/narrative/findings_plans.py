@@ -190,7 +190,7 @@ def _doubt(result: xr.Dataset) -> list[str]:
         return []
     low, high = (f"{each:.2g}" for each in ratios)
     level = 100 * float(result.attrs["confidence_level"])
-    return [f"By these data a width may be {low} to {high} times as wide as planned ({level:.4g} % limits)."]
+    return [f"By these data a width may be {low} to {high} times the planned one ({level:.4g} % limits)."]
 
 
 def _least(one: xr.DataArray) -> str:

@@ -379,13 +379,13 @@ def dominance(result: xr.Dataset) -> list[str]:
         pairs = {frozenset((rows[one], columns[to])) for one, to in cells}
         sure = {frozenset((rows[one], columns[to])) for one, to in cells if resolved[one, to]}
         where = "" if version is None else f"{along} {name(version)}: "
-        text = f"{where}{len(sure):,} of {len(pairs):,} pairs of metrics have a resolved order"
+        text = f"{where}for {len(sure):,} of {len(pairs):,} pairs of metrics it is clear which is better"
         if "mean_shift" in part and version != result.attrs.get("base") and not math.isnan(float(part["mean_shift"])):
             text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
-    how = f"better in a share of {threshold} of the draws; {coefficient(result)}"
+    how = f"the same metric in a share of {threshold} of the resamples; {coefficient(result)}"
     return [wording.Sentence(f"{wording.of_whom(result)}{'; '.join(said)}{more}", how)]
 
 

@@ -131,7 +131,7 @@ def _told(found: dict[str, list[str]]) -> str:
             f"Its errors depend on {wording.listed(found['noise'])}, which noise in the human scores may explain."
         )
     if found["none"]:
-        said.append(f"No bias by {wording.listed(found['none'])} was found, which does not show that there is none.")
+        said.append(f"No bias by {wording.listed(found['none'])} was found. This does not show that there is none.")
     if found["differs"]:
         said.append(f"Its agreement differs between the groups of {wording.listed(found['differs'])}.")
     if found["alike"]:
