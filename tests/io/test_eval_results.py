@@ -222,7 +222,7 @@ def test_deepeval(tmp_path):
         (lambda c: c.pop("testCases") and c.pop("conversationalTestCases"), r"json: no 'testCases'"),
         (lambda c: c.update(testCases=[3]), "'testCases' must be a mapping, got 3"),
         (lambda c: c["testCases"][1].update(input="other"), "the case 'test_case_1' is another than in"),
-        (lambda c: c.update(identifier="mock-1"), "system 'mock-1' has the case 'test_case_0' in"),
+        (lambda c: c.update(identifier="mock-1"), "the run 'mock-1' is in .* already: two runs have one name"),
         (lambda c: c["testCases"][1]["metricsData"].append({"score": 1}), "'metric' must be a string"),
     ],
 )

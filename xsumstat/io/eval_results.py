@@ -282,12 +282,16 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     >>> ds.score.sel(metric="Faithfulness").to_series().to_dict()
     {('small', 'case 1'): 0.5}
     """
-    cases = Cases()
+    cases, runs = Cases(), dict[str, Path]()
     for file in files(path, ("*.json", ".latest_test_run.json"), "test runs of DeepEval"):
         content = mapping(parsed(file.read_bytes(), file.name), file.name)
         run = mapping(content.get("testRunData", content), file.name, "testRunData")
         tests = _deepeval_tests(run, file.name)
         system = cases.label("run", _run_name(run, file), file.name)
+        if runs.setdefault(system, file) != file:
+            raise ValueError(
+                f"{file}: the run {system!r} is in {runs[system]} already: two runs have one name; read one of them"
+            )
         names = [str(test.get("name")) for test in tests]
         counts = Counter(names)
         for at, (test, name) in enumerate(zip(tests, names, strict=True)):
@@ -300,7 +304,8 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
             measured = test.get("metricsData") or test.get("metrics_data") or test.get("metricsMetadata")
             for each in listing(measured, where, "metricsData"):
                 metric = mapping(each, where, "metricsData").get("name") or each.get("metric")
-                cases.add(key, cases.label("metric", metric, where), each.get("score"), where)
+                score = None if each.get("error") else each.get("score")
+                cases.add(key, cases.label("metric", metric, where), score, where)
     return cases.dataset("DeepEval")
 
 
