@@ -185,12 +185,15 @@ def _number(word: str, where: str) -> float:
     return value
 
 
-def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
+def text_of(file: Path) -> str:
     try:
-        content = file.read_text(encoding="utf-8-sig")
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
-    for number, line in enumerate(content.splitlines(), 1):
+
+
+def _lines(file: Path) -> Iterator[tuple[str, list[str]]]:
+    for number, line in enumerate(text_of(file).splitlines(), 1):
         words = line.split()
         if words:
             yield f"{file.name}, line {number}", words

@@ -20,7 +20,7 @@ def rows(file: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     documents = _documents(file)
     lines: Counter[str] = Counter()
-    for number, line in enumerate(file.read_text(encoding="utf-8-sig").split("\n"), 1):
+    for number, line in enumerate(score_files.text_of(file).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{file.name}, line {number}"
