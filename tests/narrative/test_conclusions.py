@@ -168,7 +168,7 @@ def test_may_a_judge_replace_a_rater(rate, verdict):
     ("alpha", "low", "high", "reading"),
     [
         (0.85, 0.81, 0.9, "reliable. The whole interval has the same"),
-        (0.82, 0.7, 0.9, "reliable. The limits of the interval read good for tentative conclusions only and reliable."),
+        (0.82, 0.7, 0.9, 'reliable. The interval reaches from "good for tentative conclusions only" to "reliable".'),
         (0.7, 0.668, 0.79, "good for tentative conclusions only. The whole"),
         (0.5, 0.4, 0.6, "not reliable. The whole"),
     ],
