@@ -382,7 +382,7 @@ def test_it_comes_first_in_what_a_result_shows(demo):
     result = demo.meta.rank("human", **FEW)
     told = repr(result.meta)
     assert told.splitlines()[1].startswith("  conclusion        1 cluster, best first: (1) judge")
-    assert " ".join(told.split()).startswith(f"<xsumstat> conclusion {conclusion(result)} result of rank")
+    assert " ".join(told.split()).startswith(f"<xsumstat> conclusion {conclusion(result)} analysis rank")
     assert conclusion(result) in html.unescape(result.meta._repr_html_())
 
 
