@@ -97,7 +97,7 @@ def test_what_is_built_in_is_found(effect):
         assert found.ci_low.item() < -effect / spread < found.ci_high.item()
         assert "judge (-1." in found.meta.conclusion() and "of family=own too low" in found.meta.conclusion()
     else:
-        said = "No bias was found of family=own (1 metric), which does not show that there is none: slopes may lie"
+        said = "No bias was found of family=own (1 metric). This does not show that there is none: slopes may lie"
         assert found.meta.conclusion().startswith(f"{said} within [")
 
 

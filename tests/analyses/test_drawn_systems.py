@@ -311,6 +311,11 @@ def test_calibrated_scores_have_no_weights_and_it_is_said():
 def test_four_systems_that_are_drawn_again_have_no_weights_and_it_is_said():
     ds = by_hand(*THREE, n_systems=4)
     how = {"level": "system", "coefficient": "spearman", "n_resamples": 99, "rng": 1}
+    with warnings.catch_warnings(record=True) as every:
+        warnings.simplefilter("always")
+        ds.meta.ci("human", **how)
+    texts = [str(each.message) for each in every]
+    assert len(texts) == len(set(texts))
     found, said = told(lambda: ds.meta.ci("human", **how))
     plain, _ = told(lambda: draws.without(ds).meta.ci("human", **how))
     assert found.attrs["method"] == "bootstrap" and "weights" not in found.attrs and len(said) == 1

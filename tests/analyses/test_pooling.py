@@ -142,7 +142,7 @@ def test_bad_input(ds, keywords, text):
 
 def test_what_an_error_says_to_type_makes_a_dim_to_pool(ds):
     one = PARTS["en-de"]
-    with pytest.raises(ValueError, match="available: none; xarray.concat.*join='outer'. gives Datasets one"):
+    with pytest.raises(ValueError, match="available: none; to add one, join .*: xarray.concat.*join='outer'.$"):
         one.meta.corr("human", **KW)
     joined = xr.concat([one, PARTS["zh-en"]], pd.Index(["en-de", "zh-en"], name="language"), join="outer")
     want = ds.meta.corr("human", **KW)

@@ -168,7 +168,7 @@ def test_may_a_judge_replace_a_rater(rate, verdict):
     ("alpha", "low", "high", "reading"),
     [
         (0.85, 0.81, 0.9, "reliable. The whole interval has the same"),
-        (0.82, 0.7, 0.9, "reliable. The limits of the interval read good for tentative conclusions only and reliable."),
+        (0.82, 0.7, 0.9, 'reliable. The interval reaches from "good for tentative conclusions only" to "reliable".'),
         (0.7, 0.668, 0.79, "good for tentative conclusions only. The whole"),
         (0.5, 0.4, 0.6, "not reliable. The whole"),
     ],
@@ -382,7 +382,7 @@ def test_it_comes_first_in_what_a_result_shows(demo):
     result = demo.meta.rank("human", **FEW)
     told = repr(result.meta)
     assert told.splitlines()[1].startswith("  conclusion        1 cluster, best first: (1) judge")
-    assert " ".join(told.split()).startswith(f"<xsumstat> conclusion {conclusion(result)} result of rank")
+    assert " ".join(told.split()).startswith(f"<xsumstat> conclusion {conclusion(result)} analysis rank")
     assert conclusion(result) in html.unescape(result.meta._repr_html_())
 
 

@@ -16,7 +16,7 @@ def test_missing_ratings_are_told():
     score = xr.DataArray([[[1.0, 2.0], [3.0, 4.0]]], {"metric": ["m"]}, ("metric", "system", "input"))
     rating = xr.DataArray([[[1.0, float("nan")]] * 2] * 2, dims=("system", "input", "rater"))
     told = repr(xr.Dataset({"score": score, "rating": rating}).meta)
-    assert [line.split("  ")[-1] for line in told.splitlines() if "missing of rating" in line] == [" 4 of 8 ratings"]
+    assert [line.split("  ")[-1] for line in told.splitlines() if "missing: rating" in line] == [" 4 of 8 ratings"]
 
 
 def test_every_question_that_is_named_can_be_asked():
@@ -29,7 +29,7 @@ def test_every_question_that_is_named_can_be_asked():
 def test_a_result_says_what_it_is_and_which_picture_belongs_to_it(name):
     result = answer_of_demo(name)
     told = repr(result.meta)
-    assert re.search(rf"^  result of +{name}$", told, flags=re.M)
+    assert re.search(rf"^  analysis +{name}$", told, flags=re.M)
     assert told.splitlines()[1].startswith("  conclusion  ") and max(map(len, told.splitlines())) < 200
     for picture in ANALYSES[name].pictures:
         assert picture in told and callable(getattr(result.meta.plot, picture))
@@ -45,7 +45,7 @@ def test_which_interval_it_was_is_told(demo):
 
 def test_scores(demo):
     told = repr(demo.meta)
-    assert "7 metrics × 12 systems × 30 inputs" in told and "gold" in told and "nothing" in told
+    assert "7 metrics × 12 systems × 30 inputs" in told and "gold" in told and "missing scores                    none" in told
     for picture in available.PICTURES:
         assert callable(getattr(accessor.Plots, picture)) and picture in told
     gaps = demo.copy(deep=True)
@@ -133,7 +133,7 @@ def test_of_many_metrics_with_missing_scores_six_are_named(demo, n):
     gaps = demo.copy(deep=True)
     for at in range(n):
         gaps.score[at, : at + 1, 0] = float("nan")
-    told = of(repr(gaps.meta), "missing")
+    told = of(repr(gaps.meta), "missing scores")
     counts = {str(each.metric.item()): int(each.isnull().sum()) for each in gaps.score}
     assert [f"{label}: {count} of 360" in told for label, count in counts.items()] == [
         at < min(n, 6) for at in range(7)

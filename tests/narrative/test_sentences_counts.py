@@ -9,6 +9,7 @@ import xarray as xr
 from helpers import for_each
 
 import xsumstat
+from xsumstat.dataset import wording
 
 WORDS = ("bad", "fair", "good")
 
@@ -76,3 +77,33 @@ def test_doubts_about_a_plan_are_told_from_the_narrower_to_the_wider():
     assert 0 < ratio["width_low"] < 1 < ratio["width_high"]
     said = f"a width may be {ratio['width_low']:.2g} to {ratio['width_high']:.2g} times the planned one (95 % limits)"
     assert said in found.meta.conclusion()
+
+
+# --- Names ---
+
+
+OF_NAMES = {
+    "ci": {}, "corr": {}, "compare_metrics": {}, "rank": {}, "pca": {}, "normality": {},
+    "disagreement": {"n_resamples": 19, "rng": 0}, "perm_test": {"n_resamples": 99, "rng": 0},
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@for_each("analysis", OF_NAMES)
+def test_names_of_several_words_stand_in_quotes_and_others_as_they_are(analysis):
+    demo = xsumstat.load_dataset("demo")
+    called = {"judge": "GPT-4 judge", "rouge": "ROUGE, first"}
+    named = demo.assign_coords(metric=[called.get(each, each) for each in demo.metric.values.tolist()])
+    gold = () if analysis in ("disagreement", "pca", "normality") else ("human",)
+    one, other = (getattr(ds.meta, analysis)(*gold, **OF_NAMES[analysis]).meta.conclusion() for ds in (demo, named))
+    for name, words in called.items():
+        one = re.sub(rf"\b{name}\b", f'"{words}"', one)
+    assert other == one
+
+
+def test_a_list_has_quotes_where_a_label_needs_them_and_words_none():
+    labels = wording.labels_of(["a", "b c", "d;e", 3])
+    assert wording.listed(labels) == 'a, "b c", "d;e" and 3'
+    assert wording.listed(['"b c" (.5)', "two words"]) == '"b c" (.5) and two words'
+    assert wording.name(wording.name("b c")) == '"b c"'
+    assert wording.shortened("b  c") == "b c"

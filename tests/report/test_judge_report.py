@@ -95,7 +95,7 @@ def test_numbers_are_those_of_plain_python(ds, page):
     means = page.results["system_means"]["human_mean"].to_series()
     assert means.to_dict() == pytest.approx(frame.groupby("system")["human"].mean().to_dict(), abs=1e-12)
     best = means.idxmax()
-    assert f"{best} has the highest mean" in " ".join(page.sections[6].said) or f"{best} is best" in " ".join(
+    assert f'"{best}" has the highest mean' in " ".join(page.sections[6].said) or f'"{best}" is best' in " ".join(
         page.sections[6].said
     )
 

@@ -47,6 +47,7 @@ from xsumstat.dataset import (
     results,
     skewness,
     two_values,
+    value_checks,
 )
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
@@ -171,7 +172,11 @@ def ci(
         method = interval_method(measure, dims, interval, keep_samples) if asked == AUTO else asked
         _check_method(method, measure, dims, interval, other, keep_samples)
         if method != "jackknife" and scores.weights is not None:
-            scores, targets = prepared(**(ready | {"weigh": False}))
+            with value_checks.held() as said:
+                scores, targets = prepared(**(ready | {"weigh": False}))
+            for caveat in said.caveats:
+                if caveat.code == "unequal_probabilities":  # the weighted scores have said the others
+                    validate.warn(caveat)
     checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:

@@ -186,8 +186,8 @@ def _check_dim(ds: xr.Dataset, dim: Any) -> None:
         hint = f"; use pool={further[0]!r}"
     else:
         hint = (
-            "; xarray.concat([one, other], pandas.Index(['one', 'other'], name='language'), join='outer') gives "
-            "Datasets one, for pool='language'"
+            "; to add one, join a Dataset for each label: xarray.concat([one, other], pandas.Index(['one', 'other'], "
+            "name='language'), join='outer')"
         )
     there = validate.listing(further) or "none"
     raise ValueError(f"pool must be an additional dim of score, got {dim!r}; available: {there}{hint}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -49,6 +50,7 @@ _CORRECTIONS = {
     "maxt": "max-T",
 }
 _OF_SHARES = ("coverage", "power")
+_IN_QUOTES = re.compile(r"[\s,;:]")
 _LONGEST_NAME = 60
 # Labels that are usual words for human scores.
 _HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "ratings")
@@ -338,7 +340,21 @@ def heterogeneity(result: xr.Dataset) -> str:
     return f"F({between:g}, {within:,.1f}) = {statistic}, {pvalue(values['_pvalue'])}{corrected}"
 
 
+class Label(str):
+    """A label of a result, as `listed` tells it from words."""
+
+
+def labels_of(values: Iterable[Hashable]) -> list[Hashable]:
+    return [Label(each) if isinstance(each, str) else each for each in values]
+
+
 def name(label: Hashable) -> str:
+    """A label in a sentence: in quotes where its own words or commas could be the sentence's."""
+    text = shortened(label)
+    return f'"{text}"' if _IN_QUOTES.search(text) and text[0] != '"' else text
+
+
+def shortened(label: Hashable) -> str:
     """A label as text, shortened in the middle if very long."""
     text = " ".join(str(label).split())
     half = _LONGEST_NAME // 2
@@ -349,7 +365,7 @@ def human_scores(label: Hashable) -> str:
     """The human scores in a sentence: "the human scores", or their quoted label if it is none of the usual words."""
     if label == MAJORITY:
         return "the majority grade of the raters"
-    return "the human scores" if label is None or _are_human(label) else f"'{name(label)}'"
+    return "the human scores" if label is None or _are_human(label) else f"'{shortened(label)}'"
 
 
 def judged_by(label: Hashable) -> str:
@@ -362,8 +378,8 @@ def _are_human(label: Hashable) -> bool:
 
 
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
-    """Labels in a sentence: a, b and c; or the first few, and how many more."""
-    texts = [name(label) for label in labels]
+    """Labels or words in a sentence: a, b and c; or the first few, and how many more."""
+    texts = [name(each) if isinstance(each, Label) else shortened(each) for each in labels]
     if len(texts) > most + 1:
         return f"{', '.join(texts[:most])} {last} {len(texts) - most:,} more"
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}" if texts else ""

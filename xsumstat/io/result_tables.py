@@ -177,7 +177,7 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     own = "pvalue" in result and tests is None and str(result.attrs["analysis"]) in _OWN_TESTS
     tests = result if own else tests
     chance = [_chance(part, value, digits) for _, _, part in parts]
-    first = [Cell(wording.name(label)) for label in result["metric"].values.tolist()]
+    first = [Cell(wording.shortened(label)) for label in result["metric"].values.tolist()]
     columns, groups, bodies, marked = [Cell("metric")], [], [], False
     for where, title, part in parts:
         worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
@@ -272,7 +272,7 @@ def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tupl
                 Cell(f"{_number(each, digits)} ({cluster})" if cluster else _NOTHING, True, cluster == 1)
                 for each, cluster in zip(*numbers, strict=True)
             ]
-            body.append((wording.name(task), cells))
+            body.append((wording.shortened(task), cells))
     return body
 
 
@@ -317,7 +317,7 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
     tests = name.startswith("pvalue")
     cells = []
     for at, row in enumerate(rows):
-        line = [Cell(wording.name(row))]
+        line = [Cell(wording.shortened(row))]
         for to, column in enumerate(columns):
             if row == column and (tests or set(_LIMITS) <= set(result.data_vars)):
                 line.append(Cell(_NOTHING, True))
@@ -330,7 +330,7 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
                 text = " ".join(each[0] for each in beside)
             line.append(Cell(text, True, bold=tests and number <= alpha))
         cells.append(line)
-    heads = [Cell(str(dims[0])), *(Cell(wording.name(column)) for column in columns)]
+    heads = [Cell(str(dims[0])), *(Cell(wording.shortened(column)) for column in columns)]
     note = [_note(result)]
     if tests:
         asks = {"greater": "is the row better than the column?", "less": "is the row worse than the column?"}
@@ -348,7 +348,7 @@ def _listed(result: xr.Dataset, alpha: float, digits: int, details: bool = False
     names = [str(name) for name in frame if name not in labels]
     joined = set(_LIMITS) <= set(names)
     body: list[tuple[str, list[Cell]]] = [
-        (_TITLES.get(name, name.replace("_", " ")), [Cell(wording.name(each)) for each in frame[name]])
+        (_TITLES.get(name, name.replace("_", " ")), [Cell(wording.shortened(each)) for each in frame[name]])
         for name in labels
     ]
     bold = False
@@ -394,15 +394,15 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
     if tests is None or tests.dims != ("metric",) or "heterogeneity" not in result:
         return []
     each = [(label, wording.heterogeneity(result.isel(metric=at))) for at, label in enumerate(tests["metric"].values)]
-    texts = [f"{wording.name(label)} {text}" for label, text in each if text]
-    return [f"All groups of {wording.name(result.attrs['by'])}: {'; '.join(texts)}."] if texts else []
+    texts = [f"{wording.shortened(label)} {text}" for label, text in each if text]
+    return [f"All groups of {wording.shortened(result.attrs['by'])}: {'; '.join(texts)}."] if texts else []
 
 
 def _note(result: xr.Dataset) -> str:
     attrs = result.attrs
     asked = str(attrs.get("coefficient", ""))
     what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
-    what += f" with {wording.name(attrs['gold'])}" if what and "gold" in attrs else ""
+    what += f" with {wording.shortened(attrs['gold'])}" if what and "gold" in attrs else ""
     what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
     said = "; ".join(filter(None, [what, wording.made(result), wording.drawn_tasks(attrs)]))
     return f"{said}." if said else ""
@@ -449,7 +449,7 @@ def _number(value: Any, digits: int) -> str:
     if isinstance(value, int | np.integer):
         return f"{int(value):,}"
     if not isinstance(value, float | np.floating):
-        return wording.name(value)
+        return wording.shortened(value)
     return _NOTHING if math.isnan(value) else wording.number(float(value), digits)
 
 
@@ -464,7 +464,8 @@ def _parts(result: xr.Dataset, further: list[Hashable]) -> Any:
         where = dict(zip(further, places, strict=True))
         labels = {dim: result[dim].values.tolist()[at] for dim, at in where.items()}
         texts = (
-            f"{dim} {wording.name(label)}" if dim in _NAMED else wording.name(label) for dim, label in labels.items()
+            f"{dim} {wording.shortened(label)}" if dim in _NAMED else wording.shortened(label)
+            for dim, label in labels.items()
         )
         yield labels, ", ".join(texts), result.isel(where)
 

@@ -41,5 +41,5 @@ def _of_tasks(result: xr.Dataset) -> list[str]:
 def _measured(coefficient: str, gold: str, level: str) -> str:
     """As in "Kendall's tau with human, input level", as far as it is known."""
     what = COEFFICIENTS[coefficient].label if coefficient in COEFFICIENTS else coefficient
-    what += f" with {wording.name(gold)}" if what and gold else ""
+    what += f" with {wording.shortened(gold)}" if what and gold else ""
     return what + (f", {level.replace('_', ' ')} level" if what and level else "")

@@ -20,7 +20,7 @@ LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
 
 
 def labels(result: xr.Dataset, dim: str = "metric") -> list[Hashable]:
-    return result[dim].values.tolist()  # type: ignore[no-any-return]
+    return wording.labels_of(result[dim].values.tolist())
 
 
 def coefficient(result: xr.Dataset) -> str:
@@ -457,7 +457,7 @@ def agreement(result: xr.Dataset) -> list[str]:
         return [f"{said}, without an interval; by Krippendorff's limits, .8 and .667, that is {_reading(alpha)}."]
     beside = "The whole interval has the same reading."
     if _reading(low) != _reading(high):
-        beside = f"The limits of the interval read {_reading(low)} and {_reading(high)}."
+        beside = f'The interval reaches from "{_reading(low)}" to "{_reading(high)}".'
     return [f"{said} ({interval(result)}). By Krippendorff's limits, .8 and .667, that is {_reading(alpha)}.", beside]
 
 

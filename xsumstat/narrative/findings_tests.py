@@ -696,7 +696,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         n = int(rest.sum())
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
-            f"No bias was found {where} ({validate.counted(n, 'metric')}), which does not show that there is none: "
+            f"No bias was found {where} ({validate.counted(n, 'metric')}). This does not show that there is none: "
             f"slopes may lie within {within}, in SDs of the metric{whom}."
         )
     return said

@@ -58,20 +58,20 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
         ("gold", repr(gold) if gold is not None else "not set: name it in each question, or in ds.attrs['gold']")
     )
     found.append(("direction", _directions(ds, labels)))
-    found.append(("missing", _missing(score, labels)))
-    found += [(f"missing of {name}", text) for name, text in _missing_ratings(ds)]
+    found.append(("missing scores", _missing(score, labels)))
+    found += [(f"missing: {name}", text) for name, text in _missing_ratings(ds)]
     described = [
         f"{name}({coord.dims[0]})" for name, coord in ds.coords.items() if coord.ndim == 1 and name not in ds.dims
     ]
     if described:
-        found.append(("described by", ", ".join(described)))
+        found.append(("coordinates", ", ".join(described)))
     if rows_io.LEFT_OUT in ds.attrs:
         found.append(("texts left out", str(ds.attrs[rows_io.LEFT_OUT])))
     if added.ADDED in ds.attrs:
         found.append(("added", str(ds.attrs[added.ADDED])))
     beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]
     if beside:
-        found.append(("beside them", ", ".join(beside)))
+        found.append(("other variables", ", ".join(beside)))
     return found + _asked(ds)
 
 
@@ -120,7 +120,7 @@ def _missing(score: xr.DataArray, labels: list[Any]) -> str:
     absent = score.isnull().sum([dim for dim in score.dims if dim != "metric"]).values
     cells = score.size // max(1, score.sizes["metric"])
     if not absent.any():
-        return "nothing"
+        return "none"
     texts = [f"{label}: {count:,} of {cells:,}" for label, count in zip(labels, absent, strict=True) if count]
     more = f", … ({len(texts)} metrics in all)" if len(texts) > 6 else ""
     return ", ".join(texts[:6]) + more
@@ -139,7 +139,7 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     sizes = ", ".join(f"{dim} ({size})" for dim, size in ds.sizes.items())
     said = conclusions.conclusion(ds)
     found = [("conclusion", said)] if said else []
-    found += [("result of", name), ("on", sizes or "one number each"), ("holds", ", ".join(map(str, ds.data_vars)))]
+    found += [("analysis", name), ("dims", sizes or "one number each"), ("variables", ", ".join(map(str, ds.data_vars)))]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
     whom = scope.of(ds.attrs)
     found += [] if whom is None else [("scope", str(whom))]
@@ -152,7 +152,7 @@ def as_text(found: list[tuple[str, str]]) -> str:
     width = max(len(what) for what, _ in found)
     lines = []
     for what, text in found:
-        wrapped = what in ("conclusion", "holds")
+        wrapped = what in ("conclusion", "variables")
         of_text = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) if wrapped else [text]
         lines += [
             f"  {before:<{width}}  {line}" for before, line in zip((what, *[""] * len(of_text)), of_text, strict=False)

@@ -75,10 +75,10 @@ def system_means(
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel)
         panel_title(axis, name, INCHES)
-        gold = wording.name(result.attrs.get("gold", "human score"))
+        gold = wording.shortened(result.attrs.get("gold", "human score"))
         axis.set_xlabel(f"mean of {gold}", fontsize=9.5, **PLAIN)
     color, marker = style_of(0)
-    helped = f"with {wording.name(result.attrs.get('helped_by', 'the metric'))}"
+    helped = f"with {wording.shortened(result.attrs.get('helped_by', 'the metric'))}"
     items = [(helped, {"color": color, "marker": marker, "lw": 2}), ("ratings alone", {"color": muted(), **_ALONE})]
     target = {"new": "means over new inputs", "these": "means over these inputs"}.get(
         str(result.attrs.get("target")), ""

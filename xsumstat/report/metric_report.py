@@ -96,7 +96,9 @@ class Report(report_page.Page):
     def measured(self) -> str:
         """The correlation: "Pearson's r with human"."""
         a = self.intervals.attrs
-        return f"{plot_parts.coefficient_label(a['coefficient'])} with {wording.name(wording.printable(a['gold']))}"
+        return (
+            f"{plot_parts.coefficient_label(a['coefficient'])} with {wording.shortened(wording.printable(a['gold']))}"
+        )
 
     def about(self) -> str:
         """One sentence on how the numbers were computed."""
@@ -124,7 +126,7 @@ class Report(report_page.Page):
                 won = each.sel(where).transpose("metric", ...).sel(metric=order, other_metric=order).values
                 for at, row in enumerate(rows):
                     row[name] = _beaten(order.tolist(), won[at].tolist(), at)
-            title = ", ".join(f"{dim} {wording.name(label)}" for dim, label in where.items())
+            title = ", ".join(f"{dim} {wording.shortened(label)}" for dim, label in where.items())
             tables.append((title, pd.DataFrame(rows)))
         return tables
 
@@ -186,12 +188,12 @@ def _beaten(labels: list[Hashable], won: list[bool], at: int) -> str:
 
 
 def _names(labels: list[Hashable], places: list[int]) -> str:
-    return ", ".join(wording.name(wording.printable(str(labels[place]))) for place in places)
+    return ", ".join(wording.shortened(wording.printable(str(labels[place]))) for place in places)
 
 
 def _text_table(table: pd.DataFrame, width: int) -> list[str]:
     names = [str(name) for name in table]
-    table = table.assign(metric=[wording.name(wording.printable(label)) for label in table["metric"]])
+    table = table.assign(metric=[wording.shortened(wording.printable(label)) for label in table["metric"]])
     full = [max(len(name), *map(len, table[name])) for name in names]
     wrapped = [at for at, name in enumerate(names) if name.startswith("beats")] or [len(names) - 1]
     left = width - sum(size + 2 for at, size in enumerate(full) if at not in wrapped)

@@ -50,7 +50,7 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
     others = [label for label in score.indexes["metric"] if label not in {*judged, *own}]
     rows = [("systems", f"{score.sizes['system']:,}"), ("inputs", f"{score.sizes['input']:,}")]
     rows.append(("metrics", f"{len(judged):,}" + (f"; not judged: {_listed(others)}" if others else "")))
-    rows.append(("human scores", f"{wording.name(name)}, {'one of the metrics' if own else _shape(human)}"))
+    rows.append(("human scores", f"{wording.shortened(name)}, {'one of the metrics' if own else _shape(human)}"))
     rated = [_raters(of, values) for of, values in golds.ratings_in(ds).items()]
     if rated:
         rows.append(("raters", _listed(rated)))
@@ -68,7 +68,7 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 def _raters(name: str, ratings: xr.DataArray) -> str:
     absent = 0 if chunking.is_lazy(ratings) else int(ratings.isnull().sum())
     missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
-    return f"{ratings.sizes['rater']:,} in {wording.name(name)}{missing}"
+    return f"{ratings.sizes['rater']:,} in {wording.shortened(name)}{missing}"
 
 
 def _shape(human: xr.DataArray) -> str:
@@ -87,10 +87,10 @@ def _direction(score: xr.DataArray, judged: list[Hashable]) -> str:
 
 def _missing(lacking: xr.Dataset, gold: str, cells: int, of_gold: int) -> str:
     counts = dict(zip(lacking["metric"].values.tolist(), lacking[_SCORES].values.tolist(), strict=True))
-    told = [f"{wording.name(label)} {count:,}" for label, count in counts.items() if count]
+    told = [f"{wording.shortened(label)} {count:,}" for label, count in counts.items() if count]
     ready = [f"{_listed(told)} of {cells:,} scores each"] if told else []
     if int(lacking[_GOLD]):
-        ready.append(f"{wording.name(gold)} (human) {int(lacking[_GOLD]):,} of {of_gold:,}")
+        ready.append(f"{wording.shortened(gold)} (human) {int(lacking[_GOLD]):,} of {of_gold:,}")
     return "; ".join(ready) or "none"
 
 

@@ -170,4 +170,4 @@ def _labels(result: xr.Dataset, core: tuple[str, ...]) -> Iterator[tuple[str, xr
 
 
 def _name(label: Any) -> str:
-    return wording.name(wording.printable(str(label)))
+    return wording.shortened(wording.printable(str(label)))

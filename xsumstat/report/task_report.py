@@ -90,7 +90,9 @@ class TaskReport(report_page.Page):
         """What each metric was in the task: "primary", "baseline", "contrastive" or "new"; empty if that is unknown."""
         marked = (task["ds"] for task in self.tasks.values() if "submission" in task["ds"].coords)
         pairs = ((ds["metric"].values.tolist(), ds["submission"].values.tolist()) for ds in marked)
-        return {wording.name(label): kind for labels, kinds in pairs for label, kind in zip(labels, kinds, strict=True)}
+        return {
+            wording.shortened(label): kind for labels, kinds in pairs for label, kind in zip(labels, kinds, strict=True)
+        }
 
     def text(self, width: int = 100) -> str:
         """The ranking as plain text, about `width` characters wide."""
