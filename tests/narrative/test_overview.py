@@ -45,7 +45,11 @@ def test_which_interval_it_was_is_told(demo):
 
 def test_scores(demo):
     told = repr(demo.meta)
-    assert "7 metrics × 12 systems × 30 inputs" in told and "gold" in told and "missing scores                    none" in told
+    assert (
+        "7 metrics × 12 systems × 30 inputs" in told
+        and "gold" in told
+        and "missing scores                    none" in told
+    )
     for picture in available.PICTURES:
         assert callable(getattr(accessor.Plots, picture)) and picture in told
     gaps = demo.copy(deep=True)

@@ -139,7 +139,11 @@ def _of_result(ds: xr.Dataset) -> list[tuple[str, str]]:
     sizes = ", ".join(f"{dim} ({size})" for dim, size in ds.sizes.items())
     said = conclusions.conclusion(ds)
     found = [("conclusion", said)] if said else []
-    found += [("analysis", name), ("dims", sizes or "one number each"), ("variables", ", ".join(map(str, ds.data_vars)))]
+    found += [
+        ("analysis", name),
+        ("dims", sizes or "one number each"),
+        ("variables", ", ".join(map(str, ds.data_vars))),
+    ]
     found += [(key, str(ds.attrs[key])) for key in _SHOWN if key in ds.attrs]
     whom = scope.of(ds.attrs)
     found += [] if whom is None else [("scope", str(whom))]
