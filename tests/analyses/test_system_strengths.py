@@ -215,7 +215,7 @@ def test_what_it_says():
     found = ds.meta.rank_systems()
     said = found.meta.conclusion()
     assert said.startswith("For these 3 systems on prompts like these, by people ")
-    assert "By people + gpt good (" in said and "is best: it beats" in said
+    assert 'By "people + gpt" good (' in said and "is best: it beats" in said
     methods = found.meta.methods()
     assert "for 3 systems and 120 prompts used xsumstat" in methods
     assert "(Bradley & Terry, 1952)" in methods and "(Davidson, 1970)" in methods
