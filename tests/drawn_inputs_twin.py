@@ -133,6 +133,29 @@ def moved_by_cells_of_means(x, z, weights):
     return found
 
 
+def bend_of_means(x, z, weights, step=1e-3):
+    """Second derivatives of Pearson's r of the weighted means by the noise of each two inputs, numerically."""
+    n, m = x.shape
+    share = weights * m / sum(weights)
+    means = [(values * share).sum(axis=1) / m for values in (x, z)]
+    noise = []
+    for values, mean in zip((x, z), means, strict=True):
+        rest = share * (values - mean[:, None])
+        noise.append((rest - rest.mean(axis=0)) / m)
+    found = np.empty((m, m))
+    for j in range(m):
+        for k in range(m):
+            corners = 0.0
+            for a in (step, -step):
+                for b in (step, -step):
+                    r = np.corrcoef(
+                        *(mean + a * each[:, j] + b * each[:, k] for mean, each in zip(means, noise, strict=True))
+                    )
+                    corners += np.sign(a * b) * r[0, 1]
+            found[j, k] = corners / (4 * step * step)
+    return found
+
+
 def noise_of_means(moved):
     n, m = moved.shape
     return m / (m - 1) * n / (n - 1) * (moved**2).sum()

@@ -227,6 +227,22 @@ def test_probabilities_are_unequal_from_a_ratio_of_more_than_five_quarters(low, 
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", [1, 10, 13])
+def test_over_inputs_the_second_order_of_weighted_means_is_removed(seed):
+    """``V - B`` with ``B = M/(M-1) * sum F_jk^2 / 2`` over j != k, F the derivatives of r by the noise of inputs."""
+    ds = rated(seed)
+    x, z, weights, strata = arrays(ds)
+    first = of_inputs(x, z, weights, strata, "pearson", "system")
+    bend, m = twin.bend_of_means(x, z, weights), len(weights)
+    second = m / (m - 1) * ((bend**2).sum() - (np.diag(bend) ** 2).sum()) / 2
+    assert 0.1 * first < second < 0.49 * first  # never more than half is removed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ds.meta.ci("human", metric="judge", level="system", resample="input", method="jackknife")
+    assert found.standard_error.item() ** 2 == pytest.approx(first - second, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_undefined_correlations_of_inputs_count_as_zero_with_their_weights():
     ds = by_hand(*THREE)
     ds.score.loc[{"metric": "judge", "input": [3, 20]}] = 1.0
@@ -237,6 +253,29 @@ def test_undefined_correlations_of_inputs_count_as_zero_with_their_weights():
         found = ds.meta.corr("human", metric="judge", level="input", undefined=undefined)
         wanted = sum((weights * r)[those]) / sum(weights[those])
         assert found.correlation.item() == pytest.approx(wanted, rel=1e-12), undefined
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_metric_that_is_constant_in_a_system_or_without_an_input():
+    """Pearson's r of that system counts as 0, with all inputs or without one, if undefined correlations do."""
+    ds = by_hand(*THREE)
+    ds.score.loc[{"metric": "judge", "system": "s1"}] = 2.0
+    ds.score.loc[{"metric": "judge", "system": "s4"}] = np.where(np.arange(36) == 5, 3.0, 1.0)
+    x, z, weights, strata = arrays(ds)
+
+    def average(x, z, weights):
+        constant = [len(set(row)) == 1 for row in x]
+        each = zip(x, z, constant, strict=True)
+        return np.mean([0.0 if same else twin.weighted_pearson(a, b, weights) for a, b, same in each])
+
+    whole, p = average(x, z, weights), weights / sum(weights)
+    without = np.array([average(*(np.delete(each, j, -1) for each in (x, z, weights))) for j in range(24)])
+    u = (whole - without) * (1 - p)
+    variance, _ = twin.variance_over_inputs(x, z, weights, strata, "pearson", "within_system", u=u - sum(u) * p)
+    how = {"level": "within_system", "resample": "input", "method": "jackknife", "undefined": "zero"}
+    found = ds.meta.ci("human", metric="judge", **how)
+    assert found.correlation.item() == pytest.approx(whole, rel=1e-12)
+    assert found.standard_error.item() ** 2 == pytest.approx(variance, rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -268,6 +307,21 @@ def test_what_a_random_metric_reaches_is_averaged_with_the_weights():
     found = ds.meta.corr("human", metric="judge", level="input", coefficient="pairwise_accuracy")
     assert found.baseline.item() == pytest.approx(sum(weights * each) / sum(weights), rel=1e-12)
     assert abs(found.baseline.item() - np.mean(each)) > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_random_metric_orders_the_systems_whose_weighted_means_differ():
+    """Half of the pairs of systems that human scores order; two tie with weights alone."""
+    ds = by_hand(np.array([0.5] * 2 + [0.25] * 2), np.array(["a"] * 2 + ["b"] * 2))
+    human = np.array([[4, 4, 1, 1], [0, 0, 3, 3], [2, 2, 6, 6], [6, 6, 3, 3], [9, 9, 9, 9], [7, 7, 8, 8]], dtype=float)
+    ds.score.loc[{"metric": "human", "input": [0, 1, 2, 3]}] = human
+    weights = arrays(ds)[2]
+    means = [sum(w * value for w, value in zip(weights, row, strict=True)) / sum(weights) for row in human]
+    pairs = [(a, b) for a in range(6) for b in range(a)]
+    tied = [pair for pair in pairs if abs(means[pair[0]] - means[pair[1]]) < 1e-9]
+    assert tied == [(1, 0)]
+    found = ds.meta.corr("human", metric="judge", level="system", coefficient="pairwise_accuracy")
+    assert found.baseline.item() == pytest.approx((len(pairs) - len(tied)) / len(pairs) / 2, rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")
