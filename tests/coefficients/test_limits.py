@@ -92,6 +92,8 @@ def test_a_threshold_of_0_ties_equal_scores_alone(level):
     )
     measure = measured("acc_eq", level).at(0.0)
     assert measure.estimator(x, z).value() == pytest.approx(wanted, rel=1e-15)
+    decided = ties.right(ties.Members.of(x, z, level, False), 0.0)
+    assert decided.mean() == pytest.approx(wanted, rel=1e-15)
 
 
 def test_as_many_pairs_as_are_allowed_are_looked_at():

@@ -107,7 +107,7 @@ def bad(*places, missing=None):
         if at is not None:
             scores[metric, at] -= 15
     if missing is not None:
-        scores[:, missing] = np.nan
+        scores[1, missing] = np.nan
     return dataset(scores)
 
 
@@ -126,7 +126,7 @@ def test_the_system_is_named_also_where_it_is_the_first_or_others_have_no_score(
         return
     ds = bad(place, missing=missing)
     label = ds.system.values[place]
-    assert f"'m1' (system {str(label)!r})" in named(lambda: ds.meta.ci("m0", metric="m1", level="input"))
+    assert f"'m1' (system {str(label)!r})" in named(lambda: ds.meta.ci("m0", metric=["m1", "m2"], level="input"))
 
 
 @for_each("places, want", [((0, 4), 0), ((4, 0), 4), ((None, 0), 0), ((None, 3), 3), ((0, None), 0)])
