@@ -15,6 +15,13 @@ COEFFICIENTS = {
 }
 
 
+def arrays(ds, metric="judge"):
+    """Scores and human scores of the rated inputs, their weights and strata."""
+    there = ds.sel(input=ds.drawn)
+    x, z = (there.score.sel(metric=each).values for each in (metric, "human"))
+    return x, z, 1 / there.inclusion_probability.values, there.draw_stratum.values.tolist()
+
+
 def estimate(x, z, weights, coefficient, level, cells=None):
     """The weighted estimate; `cells` are weights of single cells, those of their inputs unless given."""
     each = np.broadcast_to(weights, x.shape) if cells is None else cells

@@ -57,20 +57,13 @@ def asked(ds, name, **how):
         return getattr(ds.meta, name)("human", metric=["judge", "other"], **how)
 
 
-def arrays(ds, metric="judge"):
-    """Scores and human scores of the rated inputs, their weights and strata."""
-    there = ds.sel(input=ds.drawn)
-    x, z = (there.score.sel(metric=each).values for each in (metric, "human"))
-    return x, z, 1 / there.inclusion_probability.values, there.draw_stratum.values.tolist()
-
-
 @pytest.mark.parametrize("level", ["system", "input"])
 @pytest.mark.parametrize("coefficient", twin.COEFFICIENTS)
 def test_correlations_are_weighted_by_1_over_the_probability(gaps, level, coefficient):
     ds = gaps
     found = asked(ds, "corr", level=level, coefficient=coefficient)
     for metric in ("judge", "other"):
-        x, z, weights, _ = arrays(ds, metric)
+        x, z, weights, _ = twin.arrays(ds, metric)
         wanted = twin.estimate(x, z, weights, coefficient, level)
         assert found.correlation.sel(metric=metric).item() == pytest.approx(wanted, rel=1e-12)
         assert abs(wanted - twin.estimate(x, z, weights * 0 + 1, coefficient, level)) > 0.005 or level == "system"
@@ -82,7 +75,7 @@ def test_correlations_are_weighted_by_1_over_the_probability(gaps, level, coeffi
 
 @pytest.mark.parametrize(("level", "coefficient"), [("system", "pearson"), ("input", "pearson"), ("input", "kendall")])
 def test_intervals_over_inputs_are_a_jackknife_by_strata(ds, level, coefficient):
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     found = asked(ds, "ci", level=level, coefficient=coefficient, resample="input", method="jackknife")
     found = found.sel(metric="judge")
     variance, df = twin.variance_over_inputs(x, z, weights, strata, coefficient, level)
@@ -99,7 +92,7 @@ def test_intervals_over_inputs_are_a_jackknife_by_strata(ds, level, coefficient)
 
 @pytest.mark.parametrize("coefficient", twin.COEFFICIENTS)
 def test_over_systems_weighted_correlations_are_left_out(ds, coefficient):
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     for level in ("system", "input"):
         found = asked(ds, "ci", level=level, coefficient=coefficient, resample="system", method="jackknife")
         wanted = twin.variance_over_systems(x, z, weights, coefficient, level)
@@ -108,7 +101,7 @@ def test_over_systems_weighted_correlations_are_left_out(ds, coefficient):
 
 def test_a_comparison_has_the_difference_and_the_error_of_the_differences(ds):
     found = asked(ds, "compare_metrics", level="input", resample="input").sel(metric="judge", other_metric="other")
-    (x, z, weights, strata), (y, *_) = arrays(ds), arrays(ds, "other")
+    (x, z, weights, strata), (y, *_) = twin.arrays(ds), twin.arrays(ds, "other")
     one, two = (twin.estimate(each, z, weights, "pearson", "input") for each in (x, y))
     assert found.difference.item() == pytest.approx(one - two, rel=1e-12)
     assert found.attrs["weights"] == "inclusion_probability"
@@ -133,7 +126,7 @@ def test_the_interval_of_a_difference_is_that_of_the_comparison(ds, level):
 @pytest.mark.parametrize("level", ["global", "within_system"])
 def test_a_comparison_of_pearson_at_the_other_levels(ds, level):
     found = asked(ds, "compare_metrics", level=level, resample="input").sel(metric="judge", other_metric="other")
-    (x, z, weights, strata), (y, *_) = arrays(ds), arrays(ds, "other")
+    (x, z, weights, strata), (y, *_) = twin.arrays(ds), twin.arrays(ds, "other")
     one, two = (twin.left_out(each, z, weights, "pearson", level) for each in (x, y))
     variance, _ = twin.variance_over_inputs(x, z, weights, strata, "pearson", level, u=one - two)
     assert found.standard_error.item() ** 2 == pytest.approx(variance, rel=1e-9)
@@ -142,7 +135,7 @@ def test_a_comparison_of_pearson_at_the_other_levels(ds, level):
 @pytest.mark.parametrize("dims", [("input",), ("system",), ("system", "input")])
 @pytest.mark.parametrize("level", ["system", "input", "global", "within_system"])
 def test_equal_weights_give_the_interval_without_weights(ds, level, dims):
-    x, z, *_ = arrays(ds)
+    x, z, *_ = twin.arrays(ds)
     plain = Measure(table.COEFFICIENTS["pearson"], level)
     weights = InputWeights(np.full(x.shape[1], 2.5), np.zeros(x.shape[1], dtype=np.int64))
     one, two = (estimated(x[None], z, [(0,)], each, dims)[0][0] for each in (plain, replace(plain, weights=weights)))
@@ -238,7 +231,7 @@ def test_weights_undo_a_draw_of_mostly_hard_inputs():
 @pytest.mark.parametrize("level", ["global", "within_system"])
 def test_pearson_weighs_at_the_other_levels(ds, gaps, level):
     for each in (ds, gaps):
-        x, z, weights, strata = arrays(each)
+        x, z, weights, strata = twin.arrays(each)
         wanted = twin.estimate(x, z, weights, "pearson", level)
         found = asked(each, "ci", level=level, resample="input").sel(metric="judge")
         assert found.correlation.item() == pytest.approx(wanted, rel=1e-12)
@@ -257,7 +250,7 @@ def test_pearson_weighs_at_the_other_levels(ds, gaps, level):
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e8])
 @pytest.mark.parametrize("level", ["global", "within_system"])
 def test_an_outlier_costs_no_digits_of_what_is_left_without_it(ds, level, size):
-    x, z, weights, strata = (np.array(each) for each in arrays(ds))
+    x, z, weights, strata = (np.array(each) for each in twin.arrays(ds))
     x[2, 5], z[2, 5] = size, size
     of_draw = InputWeights(weights, np.unique(strata, return_inverse=True)[1])
     how = Measure(table.get("pearson"), level, weights=of_draw)
@@ -310,11 +303,11 @@ def test_a_pooled_comparison_weighs_the_inputs_of_each_label():
         plain = [one.meta.compare_metrics("human", **how) for one in (draw, other)]
     assert pooled.attrs["weights"] == "inclusion_probability" and "weighted by 1 over" in pooled.meta.methods()
     wanted = [
-        accuracy_of_weighted_means(*arrays(one, "judge")) - accuracy_of_weighted_means(*arrays(one, "other"))
+        accuracy_of_weighted_means(*twin.arrays(one, "judge")) - accuracy_of_weighted_means(*twin.arrays(one, "other"))
         for one in (draw, other)
     ]
     alone = [  # what weights change
-        accuracy_of_weighted_means(*arrays(one, name)[:2], np.ones(24), None)
+        accuracy_of_weighted_means(*twin.arrays(one, name)[:2], np.ones(24), None)
         for one in (draw, other)
         for name in ("judge", "other")
     ]

@@ -31,12 +31,6 @@ def rated(seed, n_systems=6, n_inputs=60):
     return xsumstat.add_gold(ds, gold.where(ds.drawn))
 
 
-def arrays(ds, metric="judge"):
-    there = ds.sel(input=ds.drawn)
-    x, z = (there.score.sel(metric=each).values for each in (metric, "human"))
-    return x, z, 1 / there.inclusion_probability.values, there.draw_stratum.values.tolist()
-
-
 def asked(ds, name, level, **how):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +56,7 @@ def of_inputs(x, z, weights, strata, coefficient, level, **how):
 @pytest.mark.parametrize("seed", [0, 1, 3])
 def test_pearson_of_system_means(seed):
     ds = rated(seed)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     noise = twin.noise_of_means(twin.moved_by_cells_of_means(x, z, weights))
     wanted = both(
         twin.variance_over_systems(x, z, weights, "pearson", "system"),
@@ -75,7 +69,7 @@ def test_pearson_of_system_means(seed):
 @pytest.mark.parametrize("coefficient", twin.COEFFICIENTS)
 def test_averages_of_inputs(coefficient):
     ds = rated(1)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     wanted = both(
         twin.variance_over_systems(x, z, weights, coefficient, "input"),
         of_inputs(x, z, weights, strata, coefficient, "input"),
@@ -86,7 +80,7 @@ def test_averages_of_inputs(coefficient):
 
 def test_pearson_of_all_cells():
     ds = rated(0)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     u = twin.left_out(x, z, weights, "pearson", "global")
     wanted = both(
         twin.variance_over_systems(x, z, weights, "pearson", "global"),
@@ -100,7 +94,7 @@ def test_pearson_of_all_cells():
 def test_averages_of_systems(seed):
     """Systems are the groups here: their correlations vary beyond the noise of their inputs."""
     ds = rated(seed)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     r = np.array([twin.weighted_pearson(x[i], z[i], weights) for i in range(len(x))])
     u = twin.left_out(x, z, weights, "pearson", "within_system")
     wanted = both(
@@ -114,7 +108,7 @@ def test_averages_of_systems(seed):
 def test_a_comparison_of_means_has_the_variance_of_the_difference():
     ds = rated(1)
     found = asked(ds, "compare_metrics", "system").sel(metric="judge", other_metric="other")
-    (x, z, weights, strata), (y, *_) = arrays(ds), arrays(ds, "other")
+    (x, z, weights, strata), (y, *_) = twin.arrays(ds), twin.arrays(ds, "other")
     n = len(x)
     keep = [[k for k in range(n) if k != i] for i in range(n)]
     without = np.array(
@@ -137,7 +131,7 @@ def test_a_comparison_of_means_has_the_variance_of_the_difference():
 def test_bias_goes_by_shares_of_the_weights(level):
     """Σ (1 − p)(θ without an input − θ), p its share of the weights; over all cells systems add their own."""
     ds = rated(0)
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     whole = twin.estimate(x, z, weights, "pearson", level)
     wanted = 0.0
     for j in range(len(weights)):
@@ -156,7 +150,7 @@ def test_bias_goes_by_shares_of_the_weights(level):
 
 def test_bias_of_averages_of_inputs_goes_by_their_weights():
     ds = rated(1)
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     n, wanted, r_of = len(x), 0.0, twin.COEFFICIENTS["pearson"]
     for j, share in enumerate(weights / sum(weights)):
         without = [r_of(np.delete(x[:, j], i), np.delete(z[:, j], i)) for i in range(n)]
@@ -199,7 +193,7 @@ THREE = np.array([0.5] * 8 + [0.5] * 8 + [0.1] * 8), np.array(["a"] * 8 + ["b"] 
 @pytest.mark.filterwarnings("ignore")
 def test_strata_are_those_of_the_draw_also_where_their_probabilities_are_equal():
     ds = by_hand(*THREE)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     variance, df = twin.variance_over_inputs(x, z, weights, strata, "pearson", "input")
     found = over_inputs(ds)
     assert found.standard_error.item() ** 2 == pytest.approx(variance, rel=1e-6)
@@ -211,7 +205,7 @@ def test_strata_are_those_of_the_draw_also_where_their_probabilities_are_equal()
 @pytest.mark.filterwarnings("ignore")
 def test_a_stratum_with_one_rated_input_adds_its_square():
     ds = by_hand(np.array([0.5] * 12 + [0.1]), np.array(["a"] * 12 + ["b"]))
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     u = twin.moved(x, z, weights, "pearson", "input")
     within = 12 / 11 * sum((u[:12] - u[:12].mean()) ** 2) + u[12] ** 2
     between = sum(u[:12]) ** 2 / sum(weights[:12]) + u[12] ** 2 / weights[12]
@@ -231,7 +225,7 @@ def test_probabilities_are_unequal_from_a_ratio_of_more_than_five_quarters(low, 
 def test_over_inputs_the_second_order_of_weighted_means_is_removed(seed):
     """``V - B`` with ``B = M/(M-1) * sum F_jk^2 / 2`` over j != k, F the derivatives of r by the noise of inputs."""
     ds = rated(seed)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
     first = of_inputs(x, z, weights, strata, "pearson", "system")
     bend, m = twin.bend_of_means(x, z, weights), len(weights)
     second = m / (m - 1) * ((bend**2).sum() - (np.diag(bend) ** 2).sum()) / 2
@@ -246,7 +240,7 @@ def test_over_inputs_the_second_order_of_weighted_means_is_removed(seed):
 def test_undefined_correlations_of_inputs_count_as_zero_with_their_weights():
     ds = by_hand(*THREE)
     ds.score.loc[{"metric": "judge", "input": [3, 20]}] = 1.0
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     r = [0.0 if at in (3, 20) else twin.COEFFICIENTS["pearson"](x[:, at], z[:, at]) for at in range(24)]
     defined = np.array([at not in (3, 20) for at in range(24)])
     for undefined, those in (("zero", defined | True), ("drop", defined)):
@@ -261,7 +255,7 @@ def test_a_metric_that_is_constant_in_a_system_or_without_an_input():
     ds = by_hand(*THREE)
     ds.score.loc[{"metric": "judge", "system": "s1"}] = 2.0
     ds.score.loc[{"metric": "judge", "system": "s4"}] = np.where(np.arange(36) == 5, 3.0, 1.0)
-    x, z, weights, strata = arrays(ds)
+    x, z, weights, strata = twin.arrays(ds)
 
     def average(x, z, weights):
         constant = [len(set(row)) == 1 for row in x]
@@ -283,7 +277,7 @@ def test_a_metric_that_is_constant_in_a_system_or_without_an_input():
 def test_outputs_that_the_metric_lacks_have_no_part_in_the_means(level):
     ds = by_hand(*THREE)
     ds.score.loc[{"metric": "judge", "system": "s2", "input": [1, 17, 21]}] = np.nan
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     found = ds.meta.corr("human", metric="judge", level=level).correlation.item()
     assert found == pytest.approx(twin.estimate(x, z, weights, "pearson", level), rel=1e-12)
 
@@ -291,7 +285,7 @@ def test_outputs_that_the_metric_lacks_have_no_part_in_the_means(level):
 @pytest.mark.filterwarnings("ignore")
 def test_pvalues_of_means_are_scipys_of_weighted_means():
     ds = by_hand(*THREE)
-    x, z, weights, _ = arrays(ds)
+    x, z, weights, _ = twin.arrays(ds)
     means = [(each * weights).sum(axis=1) / sum(weights) for each in (x, z)]
     found = ds.meta.corr("human", metric="judge", level="system", average=False)
     assert found.pvalue.item() == pytest.approx(stats.pearsonr(*means).pvalue, rel=1e-9)
@@ -301,7 +295,7 @@ def test_pvalues_of_means_are_scipys_of_weighted_means():
 def test_what_a_random_metric_reaches_is_averaged_with_the_weights():
     """By pairs of systems that the human scores order: half of them."""
     ds = by_hand(*THREE, tie=True)
-    _, z, weights, _ = arrays(ds)
+    _, z, weights, _ = twin.arrays(ds)
     pairs = [(a, b) for a in range(6) for b in range(a)]
     each = [sum(z[a, j] != z[b, j] for a, b in pairs) / len(pairs) / 2 for j in range(24)]
     found = ds.meta.corr("human", metric="judge", level="input", coefficient="pairwise_accuracy")
@@ -315,7 +309,7 @@ def test_a_random_metric_orders_the_systems_whose_weighted_means_differ():
     ds = by_hand(np.array([0.5] * 2 + [0.25] * 2), np.array(["a"] * 2 + ["b"] * 2))
     human = np.array([[4, 4, 1, 1], [0, 0, 3, 3], [2, 2, 6, 6], [6, 6, 3, 3], [9, 9, 9, 9], [7, 7, 8, 8]], dtype=float)
     ds.score.loc[{"metric": "human", "input": [0, 1, 2, 3]}] = human
-    weights = arrays(ds)[2]
+    weights = twin.arrays(ds)[2]
     means = [sum(w * value for w, value in zip(weights, row, strict=True)) / sum(weights) for row in human]
     pairs = [(a, b) for a in range(6) for b in range(a)]
     tied = [pair for pair in pairs if abs(means[pair[0]] - means[pair[1]]) < 1e-9]

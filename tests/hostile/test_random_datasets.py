@@ -160,12 +160,17 @@ def asked(question, ds):
     return quietly(lambda: computed(ASKED[question](ds)))
 
 
+def datasets_for(question):
+    """Some Datasets by their seeds, others for each question."""
+    first = 1000 * QUESTIONS.index(question)
+    return {seed: random_scores(seed) for seed in range(first, first + max(1, DRAWN // 20))}
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_has_one_answer_for_lazy_scores(question):
-    """Some Datasets, others for each question; the same refusal, or the same numbers."""
-    first = 1000 * QUESTIONS.index(question)
-    for seed in range(first, first + max(1, DRAWN // 20)):
-        check_lazy(question, random_scores(seed), seed)
+    """The same refusal, or the same numbers."""
+    for seed, ds in datasets_for(question).items():
+        check_lazy(question, ds, seed)
 
 
 def check_lazy(question, ds, seed):
@@ -191,9 +196,8 @@ def check_lazy(question, ds, seed):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_has_one_answer_for_dims_in_any_order(question):
     """Datasets of the test before; also for questions that lazy scores are refused for."""
-    first = 1000 * QUESTIONS.index(question)
-    for seed in range(first, first + max(1, DRAWN // 20)):
-        check_order(question, random_scores(seed), seed)
+    for seed, ds in datasets_for(question).items():
+        check_order(question, ds, seed)
 
 
 def check_order(question, ds, seed):

@@ -119,6 +119,6 @@ def test_links_that_lead_in_a_circle_or_nowhere(capsys, tmp_path, scores):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     (tmp_path / "c").symlink_to("none/page.html")
-    for name, text in (("a", "its links form a loop"), ("c", "there is no folder")):
+    for name, text in (("a", f"--output {tmp_path / 'a'}: its links form a loop"), ("c", "there is no folder")):
         status, out, err = run(capsys, scores, "--gold", "human", "--output", tmp_path / name)
         assert status == 2 and out == "" and text in err and "Traceback" not in err

@@ -58,7 +58,11 @@ def groups_of(
 
 def members(groups: Sequence[str | None], labels: Sequence[str]) -> dict[str, list[int]]:
     """The places of each group's labels."""
-    return {label: [at for at, group in enumerate(groups) if group == label] for label in labels}
+    found: dict[str, list[int]] = {label: [] for label in labels}
+    for at, group in enumerate(groups):
+        if group in found:
+            found[group].append(at)
+    return found
 
 
 def members_in(score: xr.DataArray, by: str, labels: Sequence[str]) -> dict[str, list[int]]:

@@ -14,7 +14,8 @@ from xsumstat.analyses.raters import ratings_of
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, drawn, facts, golds, locate, metric_choice, result_attrs, results
-from xsumstat.dataset.value_checks import Checks, of_values
+from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import components
 
 N_INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -159,12 +160,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
     if ratings is not None:
         there = {dim: human.indexes[dim] for dim in facts.CELLS if dim in ratings.indexes}
         ratings = ratings.sel(there)
-    later = Checks()
-    spreads = [of_values(facts.spread, each) for each in (human, score)]
-    later.make(checks.check_gold, spreads[0], name)
-    later.make(checks.check_metrics, spreads[1], True)
-    for each, what in ((human, f"gold {name!r}"), (score, "score")):
-        later.make(checks.check_squares, of_values(checks.largest, each), what)
+    later = schema.checks_of(score, human, name)
     names = [own[0] if own else name, *labels]
     return _Scores(score, human, ratings, names, called, dropped, later)
 

@@ -566,7 +566,10 @@ def _inputs(scores: str) -> list[Path]:
 def _check_output(path: Path, inputs: list[Path]) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"--output {path} is a folder; name a file")
-    folder = followed(path).parent
+    try:
+        folder = followed(path).parent
+    except OSError as error:
+        raise OSError(f"--output {error}") from error
     if not folder.is_dir():
         raise FileNotFoundError(f"--output {path}: there is no folder {folder}")
     same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)

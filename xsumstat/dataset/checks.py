@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import arguments, validate
 from xsumstat.core.caveats import UnusableGoldError
-from xsumstat.core.types import BoolArray
+from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts, masks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 
@@ -223,10 +222,10 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
 
 
 def _warn_of_counts(
-    message: str, names: Iterable[Any], counts: Iterable[int], size: int | Iterable[int], what: str, code: str
+    message: str, names: Iterable[Any], counts: Sequence[int] | IntArray, size: int | IntArray, what: str, code: str
 ) -> None:
-    sizes = itertools.repeat(size) if isinstance(size, int) else size
-    texts = [f"{name} ({count} of {of})" for name, count, of in zip(names, counts, sizes, strict=False) if count]
+    sizes = np.broadcast_to(size, len(counts)).tolist()
+    texts = [f"{name} ({count} of {of})" for name, count, of in zip(names, counts, sizes, strict=True) if count]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
         validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)

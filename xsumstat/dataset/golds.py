@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,12 @@ def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
     return listed_attr(ds, "labels")
 
 
+def as_attr(texts: Iterable[str]) -> str:
+    """Texts as an attribute, a line each: a list of texts cannot be saved by SciPy's netCDF."""
+    return "\n".join(texts)
+
+
 def listed_attr(ds: xr.Dataset, name: str) -> tuple[str, ...]:
-    """Texts of an attribute, a line each: a list of texts cannot be saved by SciPy's netCDF."""
+    """Texts of an attribute, as `as_attr` makes it, or of a list that users set."""
     texts = ds.attrs.get(name, ())
     return tuple(texts.split("\n") if isinstance(texts, str) else map(str, texts))

@@ -54,7 +54,7 @@ def there(values: xr.DataArray) -> xr.Variable:
 
 
 def usable(human: xr.Variable, automatic: xr.Variable, missing: str) -> tuple[xr.Variable, xr.Variable]:
-    """Systems and inputs that some comparison of scores that are there can use; lazy where they are."""
+    """Systems and inputs that some comparison can use, from where scores exist; lazy where that is."""
     if missing != "available":
         both = human & automatic
         return _any_along(both, "system"), _any_along(both, "input")

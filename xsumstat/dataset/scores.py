@@ -163,7 +163,7 @@ def prepare(
 
 
 def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None) -> Checks:
-    """Checks of scores that may have gaps and of human scores, if any: that the latter vary, and their squares."""
+    """Checks of scores and of human scores, if any: that they are finite, that human scores vary, and their squares."""
     later = Checks()
     if human is not None:
         later.make(checks.check_gold, of_values(facts.spread, human), name)

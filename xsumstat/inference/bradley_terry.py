@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ class Design:
     right: IntArray
     n_systems: int
 
-    @property
+    @functools.cached_property
     def signs(self) -> FloatArray:
         """1 for the left and −1 for the right system of each pair, (pairs, systems)."""
         each = np.eye(self.n_systems)

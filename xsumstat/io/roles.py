@@ -292,21 +292,18 @@ def raters_in(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """Columns of single raters: usual names, with numbers or few words."""
     names = list(columns)
     found = [name for name in names if _is_rater(name) and _may_be_ratings(frame[name])]
-    people = [name for name in names if _is_named_as(name, _PEOPLE_TOO) and _is_own(frame, name, found)]
-    return _single([name for name in names if name in found or name in people])
-
-
-def _is_named_as(name: str, endings: Iterable[str]) -> bool:
-    words = _words(name)
-    return len(words) == 2 and words[0] in RATERS and words[1] in endings
+    return _single([name for name in names if name in found or _is_own(frame, name, found)])
 
 
 def _is_own(frame: pd.DataFrame, name: str, raters: list[str]) -> bool:
-    """Whether a column is not the extreme of the raters' that its name could mean."""
+    """Whether a column such as "ann_max" has ratings of its own, and not the greatest of the raters'."""
+    first, *others = _words(name) or [""]
+    if first not in RATERS or len(others) != 1 or others[0] not in _PEOPLE_TOO:
+        return False
     numeric = [each for each in raters if _is_number(frame[each])]
     if not numeric or not len(frame) or not _is_number(frame[name]):
         return False
-    extreme = frame[numeric].agg(_words(name)[1], axis=1)
+    extreme = frame[numeric].agg(others[0], axis=1)
     both = frame[name].notna() & extreme.notna()
     return bool((frame[name] != extreme)[both].any())
 

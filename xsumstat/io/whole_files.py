@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import tempfile
@@ -30,7 +29,7 @@ def followed(path: Path) -> Path:
     except RuntimeError:  # how Python before 3.13 says that links form a loop
         target = path
     if target.is_symlink():
-        raise OSError(errno.ELOOP, "its links form a loop", str(path))
+        raise OSError(f"{path}: its links form a loop")
     return target
 
 
