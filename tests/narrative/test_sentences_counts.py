@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import xarray as xr
+from cases import ASKED, answer
 from helpers import for_each
 
 import xsumstat
@@ -107,3 +108,30 @@ def test_a_list_has_quotes_where_a_label_needs_them_and_words_none():
     assert wording.listed(['"b c" (.5)', "two words"]) == '"b c" (.5) and two words'
     assert wording.name(wording.name("b c")) == '"b c"'
     assert wording.shortened("b  c") == "b c"
+
+
+READINGS = {"reliable", "good for tentative conclusions only", "not reliable"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("question", ASKED)
+def test_only_labels_and_readings_stand_in_quotes(question):
+    """Not what describes a setting, such as several covariates; `method="ppi"` is code."""
+    found = answer(question)
+    labels = {str(label) for name in found.coords for label in np.ravel(found[name].values).tolist()}
+    for text in (found.meta.conclusion(), found.meta.methods()):
+        assert set(re.findall(r'(?<!=)"([^"]+)"', text)) <= labels | READINGS | {found.attrs.get("range")}, text
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_covariates_and_an_unnamed_base_are_words():
+    demo = xsumstat.load_dataset("demo")
+    found = demo.meta.corr("human", metric="judge", given=["length", "rouge"])
+    for text in (found.meta.conclusion(), found.meta.methods()):
+        assert '"' not in text and "given length" in text
+    both = xr.concat([demo.score, demo.score], "version").assign_coords(version=["v1", "v2"])
+    ds = both.to_dataset(name="score")
+    human = demo.score.sel(metric="human", drop=True)
+    equal = ds.meta.equivalence(human, metric="judge", along="version", base="v1", margin=0.1, method="jackknife")
+    del equal.attrs["base"]
+    assert "the base" in equal.meta.conclusion() and '"' not in equal.meta.conclusion()

@@ -30,7 +30,7 @@ def coefficient(result: xr.Dataset) -> str:
     if called and "positive" in result.attrs:
         called = f"{called} of {wording.positive(result.attrs)}"
     if called and "given" in result.attrs:
-        called = f"partial {called} given {name(result.attrs['given'])}"
+        called = f"partial {called} given {wording.shortened(result.attrs['given'])}"
     level = result.attrs.get("level")
     return ", ".join([*([called] if called else []), *([f"{str(level).replace('_', ' ')} level"] if level else [])])
 
@@ -359,7 +359,7 @@ def system_means(result: xr.Dataset) -> list[str]:
         equal = effective[usable]
         if result.attrs["target"] == "these":  # of m inputs no more than m can be rated
             equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
-        helper = name(str(result.attrs.get("helped_by")))
+        helper = wording.shortened(str(result.attrs.get("helped_by")))
         times = number(float(np.median(equal / n)))
         all_rated = bool((n == inputs).all())
         said.append(

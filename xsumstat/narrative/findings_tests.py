@@ -317,7 +317,8 @@ def equivalence(result: xr.Dataset) -> list[str]:
     for at, to in np.argwhere(~np.isnan(p.values)).tolist():
         one, other = rows[at], columns[to]
         metrics = f"{name(one)} with {name(other)}"
-        text = metrics if dim == "other_metric" else f"{name(one)} ({name(other)} and {name(base or 'the base')})"
+        from_base = f"{name(one)} ({name(other)} and {name(base) if base else 'the base'})"
+        text = metrics if dim == "other_metric" else from_base
         key = frozenset((one, other)) if dim == "other_metric" else frozenset(((0, one), (1, other)))
         (yes if found.values[at, to] else no)[key] = text
     if not yes and not no:
@@ -413,7 +414,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         if np.ptp(found) == np.ptp(tests) == 0:
             said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
-    helped = "" if helper is None else f", with the help of {name(helper)}"
+    helped = "" if helper is None else f", with the help of {wording.shortened(helper)}"
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
         return [wording.Sentence(f"{said}{helped}", _level(result))]

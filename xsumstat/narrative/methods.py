@@ -265,7 +265,8 @@ def _errors(attrs: Mapping[Any, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return wording.setting(value) if isinstance(value, float) else wording.name(value)
+    """A setting: a number, or words, which are no label."""
+    return wording.setting(value) if isinstance(value, float) else wording.shortened(value)
 
 
 class _Filled(dict[str, str]):
@@ -289,7 +290,7 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     parts = [f"by {called}{cited}", over]
-    parts += [f", given {wording.name(attrs['given'])}"] if "given" in attrs else []
+    parts += [f", given {wording.shortened(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
     parts += [f", {missing}"] if attrs.get("missing") == "available" else []
     return " ".join(part for part in parts if part).replace(" , ", ", ")

@@ -93,7 +93,7 @@ def _saved(means: xr.Dataset) -> list[str]:
     if bool((n == np.atleast_1d(means["n_inputs"].values))[usable].all()):
         return []
     saved = 1 - 1 / float(np.median((equal / n)[usable]))
-    who = wording.name(means.attrs["helped_by"])
+    who = wording.shortened(means.attrs["helped_by"])
     if saved < _LITTLE:
         return [f"So {who} adds little to these means: it saves {100 * max(saved, 0):.0f} % of the ratings."]
     return [f"So {who} saves {100 * saved:.0f} % of the ratings."]
