@@ -12,6 +12,7 @@ from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure,
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import checks, few_systems, labelled, metric_pairs, pair_results, results
 from xsumstat.dataset import scores as schema
@@ -19,8 +20,6 @@ from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
 
-# Of the correlations of single inputs, or of single systems.
-_OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
@@ -81,7 +80,7 @@ def corr_test(
             "compare_metrics"
         )
     validate.choice("method", method, METHODS)
-    if method == "wilcoxon" and level not in _OF_GROUPS:
+    if method == "wilcoxon" and level not in GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
@@ -143,7 +142,7 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 
 
 def _warn_of_averages(level: str) -> None:
-    if level in _OF_GROUPS:
+    if level in GROUPS:
         validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",

@@ -13,7 +13,6 @@ from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import (
-    GROUPS,
     Measure,
     along_metrics,
     check_given,
@@ -26,6 +25,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.coefficients import arrays, bitset_kendall, weighted_pearson
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema

@@ -23,6 +23,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
 from xsumstat.core import arguments, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -333,7 +334,7 @@ class _Test:
             families.check_resamples(adjust, within, pairs.asked, alpha=self.alpha, **how)
 
     def _warn_of_averages(self) -> None:
-        if self.measure.level in ("input", "within_system"):
+        if self.measure.level in GROUPS:
             validate.warn(
                 f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
                 "which varies far more: the test is very conservative; use method='jackknife'",

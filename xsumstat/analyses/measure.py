@@ -13,15 +13,14 @@ import xarray as xr
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.core import validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import checks, facts, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 
-__all__ = ["GROUPS", "LAYERS", "Draws", "Measure"]
+__all__ = ["LAYERS", "Draws", "Measure"]
 
-# The dim along which a level's groups lie.
-GROUPS = {"input": "input", "within_system": "system"}
 # Dims of score and of gold that can be drawn, and are then made one.
 LAYERS = ("reference", "rater")
 AUTO = "auto"
@@ -61,7 +60,7 @@ def checked_progress(progress: Any) -> bool | None:
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:
     """What is measured, from the keywords; "available" applies to system means only."""
-    level = validate.choice("level", level, validate.LEVELS)
+    level = validate.choice("level", level, LEVELS)
     missing = validate.choice("missing", missing, ("pairwise", "available"))
     undefined = validate.choice("undefined", undefined, ("drop", "zero"))
     if level != "system":
