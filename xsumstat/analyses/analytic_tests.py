@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, why_undefined
+from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, entrance, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import validate
@@ -87,7 +87,7 @@ def corr_test(
         )
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
+    ready = entrance(measure)
     if against is not None:
         against = _checked_value(against, method, other, measure.coefficient)
         scores = schema.prepare(ds, gold, metric, **ready)

@@ -17,6 +17,7 @@ from xsumstat.analyses.measure import (
     check_given,
     checked_dims,
     checked_measure,
+    entrance,
     random_dims,
     settled,
     these_systems,
@@ -155,9 +156,8 @@ def prepared_perm_test(
         _check_decisions(resample, dims, crossed, level)
     refused = "swap='decisions'" if by_decisions else f"method={method!r}" if method != "permutation" else ""
     clusters = clustering.checked(cluster, measure, given, refused)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
-    ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, dims != ("system",)  # swaps of cells are of these, too
+    ready: dict[str, Any] = {**entrance(measure), "given": given}
+    ready["these_systems"] = dims != ("system",)  # swaps of cells are of these, too
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:
@@ -296,9 +296,7 @@ def boot_test(
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
-    ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
+    ready: dict[str, Any] = {**entrance(measure), "given": given, "these_systems": these_systems(resample, dims)}
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
