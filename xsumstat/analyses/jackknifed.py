@@ -1,4 +1,4 @@
-"""Where the jackknife is used, what it needs, and what is said of its intervals."""
+"""Where the jackknife is used, what it needs, and warnings about its intervals."""
 
 from __future__ import annotations
 
