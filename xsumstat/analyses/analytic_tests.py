@@ -55,8 +55,9 @@ def corr_test(
 
     {dataset}
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
-        without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the
+        number of inputs (or systems) without a correlation. `against` gives ``correlation`` on (metric, ...) and no
+        ``difference``.
 
     Notes
     -----

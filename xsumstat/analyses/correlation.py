@@ -64,8 +64,8 @@ def corr(
     {ds question average by given positive threshold calibrate_on pool missing undefined}
 
     {dataset}
-        On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
-        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
+        On (metric, ...): ``correlation`` in [-1, 1], and ``n_undefined``, the number of inputs (or systems) without a
+        correlation. ``average=False`` adds ``pvalue`` (two-sided, as SciPy's), and a dim. "acc_eq" and "tau_eq"
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
         a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
@@ -134,8 +134,8 @@ def metric_corr(
     {missing undefined}
 
     {dataset}
-        On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
-        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
+        On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1], and ``n_undefined``, the number of inputs
+        (or systems) without a correlation. ``average=False`` adds ``pvalue`` (two-sided, as SciPy's), and a dim.
 
     {demo}
     >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge"], level="input", coefficient="kendall")

@@ -103,13 +103,13 @@ def ci(
         Return intervals of the difference `metric` minus `other`, for each pair.
     {level coefficient method.ci interval resample.ci}
     aggregate : {"mean", "max"}, default "mean"
-        How to combine references, if `resample` draws them: ("input", "reference"). Drawn raters are averaged.
+        How to combine references that ``resample=("input", "reference")`` draws. Drawn raters are averaged.
     {n_resamples confidence_level options rng keep_samples progress}
 
     {dataset}
         On (metric, ...): ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined`` (draws without
-        a value) and, by method, ``bias``, ``df``, ``fell_back`` (another interval is used instead), ``baseline`` and
-        ``pairs_used``. With `other`, ``difference`` on (metric, other_metric, ...), NaN on the diagonal.
+        a value) and, by method, ``bias``, ``df``, ``fell_back`` (the method failed; the documentation names what is
+        returned), ``baseline``, ``pairs_used``. With `other`, ``difference`` on (metric, other_metric, ...).
 
     See Also
     --------
@@ -117,9 +117,8 @@ def ci(
 
     Notes
     -----
-    The jackknife needs 4 systems, or ``resample="input"``, and weights inputs as `corr` does. It can undercover at
-    input level with up to 16 systems and heavy tails or outliers: try ``interval="studentized"``. Source: Deutsch, Dror
-    & Roth (2021), §3. Documentation: "How intervals and tests are computed", "Calibration".
+    The jackknife needs 4 systems, or ``resample="input"``. For up to 16 systems with outliers, at input level, try
+    ``interval="studentized"``. Source: Deutsch, Dror & Roth (2021), §3. See "How intervals and tests are computed".
 
     {demo}
     >>> ds.meta.ci("human", metric="judge", level="input", coefficient="kendall").meta.to_frame(brief=True).round(2)

@@ -80,7 +80,8 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap all scores of a system together, all of an input together, or each separately ("both", the default).
+        Swap the scores of each output separately ("both", the default), all scores of an input together, or all of a
+        system. Only "system" generalises to systems like these: "both" differs from the "both" of `compare_metrics`.
     {crossed swap tests n_resamples.swaps options samples}
 
     {dataset}
@@ -93,9 +94,8 @@ def perm_test(
 
     Notes
     -----
-    Null hypothesis: each swapped unit (output, system or input) could have had either metric's score. Scope: these
-    systems; with ``resample="system"`` systems like these. It is often significant for metrics that are equally good in
-    general but favour different systems. Sizes: documentation, "Calibration". Source: Deutsch et al. (2021), §4.2.
+    Null hypothesis: each swapped unit could have had either metric's score. It is often rejected for metrics that are
+    equally good in general but favour different systems. Sizes: "Calibration". Source: Deutsch et al. (2021), §4.2.
 
     {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)

@@ -273,7 +273,7 @@ def read_scores(
     if suffix == score_files.SUFFIX:
         return mtme.read_files(path)
     if suffix not in FORMATS:
-        raise ValueError(f"{path.name} has an unknown file type; known: {validate.listing(FORMATS)}")
+        raise ValueError(f"{path.name} has an unknown file type; known: {validate.listing(FORMATS, len(FORMATS))}")
     with stores.reading(path):
         if suffix in stores.STORES:
             ds = stores.read(path, chunks)

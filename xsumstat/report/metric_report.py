@@ -252,9 +252,9 @@ def report(
     ----------
     {ds gold}
     kind : {"metrics", "judge"}, default "metrics"
-        "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
-        whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
-        `ds`. With a dim "run" it asks how well runs agree, and the other answers use their mean.
+        "judge" asks: do the annotators agree? Does the judge agree with them as closely as a single annotator does? In
+        which direction is it biased? May it replace an annotator? Which system is best? How many prompts should be
+        rated next? It uses the ratings in `ds`. With a dim "run" it adds how well runs agree, and averages runs.
     {metric}
     name : str, default "scores"
         Name of the scores in the heading.
