@@ -13,19 +13,21 @@ from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import (
-    GROUPS,
     Measure,
     along_metrics,
     check_given,
     check_symmetric,
     checked_measure,
+    entrance,
     settled,
     threshold_attrs,
+    weighs,
     why_undefined,
 )
 from xsumstat.coefficients import arrays, bitset_kendall, weighted_pearson
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
@@ -92,10 +94,8 @@ def corr(
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
     validate.flag("average", average)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
-    ready |= {"compared_within": measure.compared_within, "these_systems": True}
-    ready["weigh"] = measure.can_weigh and given is None and (average or measure.level in ("system", "input"))
-    scores = schema.prepare(ds, gold, metric, given=given, **ready)
+    weigh = weighs(measure, given) and (average or measure.level in ("system", "input"))
+    scores = schema.prepare(ds, gold, metric, given=given, these_systems=True, weigh=weigh, **entrance(measure))
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
     variables = _correlations(scores.score, scores.human, average, measure)

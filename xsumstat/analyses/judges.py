@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import calibration, jackknifed, scales
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     Draws,
@@ -18,7 +18,6 @@ from xsumstat.analyses.measure import (
     by_gold,
     checked_measure,
     checked_resample,
-    interval_method,
     on_scale,
     random_dims,
     these_systems,
@@ -453,7 +452,7 @@ def _interval_method(
     defined = (
         alike and jackknife.varying(shape, dims) == dims and not jackknife.too_few(shape, dims, dims, measure.level)
     )
-    return interval_method(measure, dims, interval, False) if defined else "bootstrap"
+    return jackknifed.interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 
 def _with_raters(

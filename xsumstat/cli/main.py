@@ -18,6 +18,7 @@ import xarray as xr
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
 from xsumstat.core import arguments, extras, validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
@@ -91,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics and judges whose low scores are good")
     one_of = options.one_of
-    levels = one_of("level", ("auto", *validate.LEVELS))
+    levels = one_of("level", ("auto", *LEVELS))
     add(
         "--level",
         default="auto",

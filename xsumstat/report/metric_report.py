@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.analyses import intervals, metric_comparison
+from xsumstat.analyses import intervals, jackknifed, metric_comparison
 from xsumstat.analyses.measure import (
     AUTO,
     checked_measure,
     checked_progress,
     checked_resample,
-    interval_method,
 )
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
@@ -366,7 +365,9 @@ def make_report(
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
     shared["positive"] = positive
     measure = checked_measure(level, coefficient, "pairwise", "drop")
-    drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
+    drawn = (
+        jackknifed.interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
+    )
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     interval |= {"n_resamples": RESAMPLES if n_resamples is None else n_resamples, "rng": draws.seed_of(rng)}
     test: dict[str, Any] = {"confidence_level": 1 - alpha, "adjust": adjust, **shared}
