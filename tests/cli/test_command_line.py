@@ -125,6 +125,30 @@ def test_an_option_like_none(capsys):
     assert "there is no option --zzz; --help lists the options" in refused(capsys, "demo", "--zzz")
 
 
+def test_a_second_value_of_an_option_with_one(capsys):
+    said = refused(capsys, "demo", "--judge", "--require", "alt_test", "bias")
+    assert "unexpected argument 'bias': SCORES is one file or folder, and options with one value, such as" in said
+
+
+@pytest.mark.parametrize("option", [["--gold", "quality"], ["--raters", "quality"]])
+def test_a_table_without_metrics_lists_its_other_columns(capsys, tmp_path, option):
+    """A judge's texts that describe the systems are no scores."""
+    rows = [f"{system},{at},good,{at % 4 + 1}" for system in "abc" for at in range(6)]
+    (tmp_path / "scores.csv").write_text("\n".join(["model,doc,judge,quality", *rows]))
+    assert cli.main([str(tmp_path / "scores.csv"), *option]) == 2
+    err = capsys.readouterr().err
+    assert "no metric or judge found besides the human scores; a metric is a column of numbers, or of texts" in err
+    assert err.rstrip().endswith("other columns: 'judge'")
+
+
+def test_a_table_without_human_scores_names_the_column_of_inputs_too(capsys, tmp_path):
+    rows = [f"{at},q{at},a{at},{at / 7:.2f}" for at in range(8)]
+    (tmp_path / "scores.csv").write_text("\n".join(["id,question,answer,score", *rows]))
+    assert cli.main([str(tmp_path / "scores.csv")]) == 2
+    listed = "columns: 'question', 'answer', 'score' (besides 'id', the column of inputs)"
+    assert listed in capsys.readouterr().err
+
+
 def test_synonyms_of_options_name_options_and_are_none():
     known = {option for action in cli.parser()._actions for option in action.option_strings}
     assert set(options._SYNONYMS) <= known

@@ -472,8 +472,10 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         if args.gold is not None:
             validate.known("gold", args.gold, columns, "columns")
         elif not (found.raters or found.rated or found.gold):
-            raise _no_gold("columns", columns, _example(found, args))
+            inputs = "" if found.input is None else f" (besides {found.input!r}, the column of inputs)"
+            raise _no_gold("columns", columns, inputs + _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
+    _check_metrics(found, columns, args)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
     }
@@ -487,6 +489,18 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         how["labels"] = labels
         taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
     return how, taken
+
+
+def _check_metrics(found: roles.Roles, columns: list[str], args: argparse.Namespace) -> None:
+    """Raise for a wide table without scores besides those of people."""
+    gold = [found.gold, *found.people]
+    if found.tidy or args.metric_file or any(name not in gold for name in found.metrics):
+        return
+    rest = [name for name in columns if name not in (*gold, *found.raters, found.rated, found.rater)]
+    raise ValueError(
+        "no metric or judge found besides the human scores; a metric is a column of numbers, or of texts that --labels "
+        f"lists, the lowest first; other columns: {validate.listing(rest, 30) or 'none'}"
+    )
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:

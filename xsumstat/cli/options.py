@@ -97,10 +97,16 @@ def called() -> str:
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
-        wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
+        words = given[1].split() if given else []
+        wrong = next((word for word in words if word.startswith("-")), None)
         if wrong is not None:
             name = wrong.partition("=")[0]
             message = f"there is no option {name}{self._hint(name)}"
+        elif words:
+            message = (
+                f"unexpected argument {words[0]!r}: SCORES is one file or folder, and options with one value, such as "
+                "--require, are repeated for each value"
+            )
         super().error(message)
 
     def _hint(self, wrong: str) -> str:

@@ -58,7 +58,7 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
         validate.known(name, label, labels, f"{dim}s")
     validate.unique(name, requested)
     if not requested:
-        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
+        raise ValueError(f"{name} selects no {dim}; {dim}s: {validate.listing(labels, 30)}")
     return [labels.index(label) for label in requested]
 
 
@@ -75,9 +75,21 @@ def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable
     return list(condition.indexes[dim][condition.values])
 
 
+def asked_places(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[int]:
+    """The places of the metrics asked for; by default of all but `own`, human scores and covariates."""
+    asked = judged(score, own) if metric is None else metric
+    if metric is None and not asked:
+        there = validate.listing(score.indexes["metric"], 30)
+        raise ValueError(
+            f"ds has no metric besides the human scores and covariates; metrics: {there}. Add one, e.g. "
+            'ds = xsumstat.add_metric(ds, "judge.csv")'
+        )
+    return choose(score, asked, "metric")
+
+
 def judged_places(score: xr.DataArray, metric: Any, own: list[Hashable], name: Any) -> list[int]:
     """The places of the metrics to analyse, the gold not among them."""
-    places = choose(score, judged(score, own) if metric is None else metric, "metric")
+    places = asked_places(score, metric, own)
     places = [at for at in places if score.indexes["metric"][at] not in own]
     if not places:
         raise ValueError(f"metric names only the gold {name!r}")

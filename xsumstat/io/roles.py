@@ -124,10 +124,11 @@ class Roles:
         if self.rated is not None:
             said.append(f"ratings: {self.rated}, by {self.rater}")
         if self.gold is not None:
-            beside = f"{'left out' if self.gold == MEAN else 'not judged'}, as the raters' mean is the gold"
+            unused = "left out" if self.gold == MEAN else "not evaluated as a metric"
+            beside = f"{unused}, as the raters' mean is the gold"
             said.append(f"human scores: {self.gold}{f' ({beside})' if self.raters or self.rated else ''}")
         if self.people:
-            said.append(f"human scores, not judged: {', '.join(self.people)}")
+            said.append(f"human scores, not evaluated as metrics: {', '.join(self.people)}")
         for names, what in ((self.judges, "judge"), (self.covariates, "covariate")):
             if names:
                 said.append(f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}")
