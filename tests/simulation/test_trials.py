@@ -173,7 +173,7 @@ def test_scores_that_cannot_be_tried(demo):
     both = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_coords(language=["en", "de"])
     with pytest.raises(ValueError, match=r"ha(?:s|ve) additional dims: 'language'; select one label of each"):
         xsumstat.coverage(both, "human")
-    with pytest.raises(ValueError, match=r"are lazy, and all of them are needed: load them first, with ds.load\(\)"):
+    with pytest.raises(ValueError, match=r"are lazy, and every trial needs them: load them first, with ds.load\(\)"):
         xsumstat.coverage(demo.chunk(metric=1), "human")
     with pytest.raises(ValueError, match=r"splits systems and inputs, and needs 4 of each, got \(12, 3\)"):
         xsumstat.coverage(demo.isel(input=slice(3)), "human")

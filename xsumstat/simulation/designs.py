@@ -114,7 +114,9 @@ class Source:
     ) -> Source:
         """From a Dataset; `redrawn` scores come from its model, or are like its own, in each design."""
         first = questions.levels[0]
-        found = given_scores.in_memory(ds, gold, metric, level=first, missing=questions.missing, other=other)
+        found = given_scores.in_memory(
+            ds, gold, metric, "every trial needs them", level=first, missing=questions.missing, other=other
+        )
         labels = list(found.score.indexes["metric"])
         model: Model | EmpiricalModel | None = None
         chosen: list[int] = []

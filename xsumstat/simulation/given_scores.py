@@ -24,13 +24,14 @@ def prepared(
     ds: xr.Dataset, gold: Any, metric: Any, *, level: str = "input", these_systems: bool | None = False
 ) -> schema.Scores:
     """Scores to imitate or plan from."""
-    found = in_memory(ds, gold, metric, level=level, missing="pairwise", these_systems=these_systems)
+    how: dict[str, Any] = {"level": level, "missing": "pairwise", "these_systems": these_systems}
+    found = in_memory(ds, gold, metric, "all of them are needed", **how)
     check_size(found.score.values, found.gold.values)
     return found
 
 
-def in_memory(ds: xr.Dataset, gold: Any, metric: Any, **how: Any) -> schema.Scores:
-    """Scores in memory and without further dims."""
+def in_memory(ds: xr.Dataset, gold: Any, metric: Any, why: str, **how: Any) -> schema.Scores:
+    """Scores without further dims, in memory, as `why` says where they are not."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     found = schema.prepare(ds, gold, metric, **how)
@@ -40,7 +41,7 @@ def in_memory(ds: xr.Dataset, gold: Any, metric: Any, **how: Any) -> schema.Scor
             f"scores have additional dims: {validate.listing(sorted(found.further))}; select one label of each"
         )
     if found.used is not None:
-        raise ValueError("scores are lazy, and all of them are needed: load them first, with ds.load()")
+        raise ValueError(f"scores are lazy, and {why}: load them first, with ds.load()")
     return found
 
 
