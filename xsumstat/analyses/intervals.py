@@ -311,7 +311,8 @@ def _warn(
         )
     if kind in ("jackknife", "studentized"):
         called = "bootstrap-t" if kind == "studentized" else "jackknife"
-        needs = jackknife_needs(measure, dims) + (calibrated.NEEDED if calibrated.labels(scores.score) else "")
+        also = calibrated.NEEDED if calibrated.labels(scores.score) else ""
+        needs = jackknife_needs(measure, dims, scores.shape, also)
         few_systems.warn_without(found, name, scores, measure, called, needs)
     elif kind is None:
         assert measure.coefficient.fisher is not None

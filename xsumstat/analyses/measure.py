@@ -12,9 +12,9 @@ import xarray as xr
 
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
-from xsumstat.dataset import checks, facts, scale_checks
+from xsumstat.dataset import checks, facts, few_systems, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 
@@ -101,9 +101,9 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     dims = validate.dims("resample", resample, allowed, auto=auto)
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
-            "needs level='global', and goes with 'reference' and 'rater' only,"
+            "needs level='global', and can be combined only with 'reference' and 'rater';"
             if layers
-            else "stands alone and needs level='global',"
+            else "needs level='global', and cannot be combined with other dims;"
         )
         raise ValueError(f"resample='cell' {beside} got {resample!r} at level={level!r}")
     if "cell" in dims and measure.coefficient.within_inputs:
@@ -160,18 +160,24 @@ def warn_of_ranked_means(measure: Measure, dims: tuple[str, ...], compared: str,
         )
 
 
-def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
-    """What there must be for the jackknife to have an interval, in words."""
+def jackknife_needs(measure: Measure, dims: tuple[str, ...], shape: tuple[int, int], also: str = "") -> str:
+    """What there must be for the jackknife to have an interval (and `also` this), and what to do, in words."""
+    systems, inputs = shape
     ranked = measure.coefficient.leave_one_out is not None and measure.coefficient.leave_one_out.of_ranks
-    if dims == ("input",) and measure.level == "within_system":
-        return "4 inputs or more"
+    if measure.level == "within_system":
+        return f"4 inputs or more ({inputs} here){also}"
     if dims == ("input",) and measure.level == "global":
-        return "at least 4 systems or 4 inputs, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and measure.level == "system" and not ranked:
-        return "at least 3 systems, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and not (ranked and measure.level == "system"):
-        return "2 inputs or more on which scores vary"
-    return "4 systems (within_system 4 inputs) or more"
+        here = f"({systems} and {inputs} here)"
+        return f"at least 4 systems or 4 inputs {here}, and scores that vary on 2 of the inputs{also}"
+    if dims == ("input",) and measure.level == "input":
+        return f"2 inputs or more on which scores vary ({inputs} here){also}"
+    level = arguments.given("level", "input")
+    if dims == ("input",) and not ranked:
+        way = f"; try {level}" if systems < few_systems.NEEDED - 1 else ""
+        return f"at least 3 systems ({systems} here), and scores that vary on 2 of the inputs{also}{way}"
+    ways = ([level] if measure.level == "system" else []) + [arguments.given("resample", "input")]
+    way = f"; try {' with '.join(ways)}" if systems < few_systems.NEEDED else ""
+    return f"4 systems or more ({systems} here){also}{way}"
 
 
 # --- Thresholds: how far apart two scores must be ---
