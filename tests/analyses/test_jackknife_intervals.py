@@ -11,7 +11,8 @@ import xarray as xr
 from conftest import dataset
 from helpers import LEVELS, for_each, pairwise
 
-from xsumstat.analyses.measure import checked_measure, checked_resample, interval_method
+from xsumstat.analyses.jackknifed import interval_method
+from xsumstat.analyses.measure import checked_measure, checked_resample
 from xsumstat.coefficients import table
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")
@@ -413,7 +414,7 @@ def test_ranks_of_means_are_drawn_where_inputs_alone_are_random(name, level):
 def test_the_jackknife_of_ranked_means_over_inputs_is_warned_of(name, resample, level):
     asked = {"coefficient": name, "resample": resample, "level": level}
     said = texts(lambda: made(18).meta.ci("m0", method="jackknife", **asked))[1]
-    text = "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials"
+    text = "over inputs alone the jackknife of ranked system means covered the true value in about 80 % of"
     assert sum(text in each for each in said) == ((name, resample, level) == ("kendall", "input", "system"))
 
 
