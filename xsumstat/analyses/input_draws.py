@@ -76,11 +76,11 @@ def draw(ds: xr.Dataset, design: Design, rng: Any) -> xr.Dataset:
     codes, names = _strata(ds, score, design)
     sizes = np.bincount(codes, minlength=len(names))
     least = int(np.minimum(LEAST, sizes).sum())
-    if not least <= design.n <= sizes.sum():
-        raise ValueError(
-            f"n={design.n} must be at least {least}, {LEAST} for each of {len(names)} strata, "
-            f"and at most {sizes.sum()}, the number of inputs"
-        )
+    if design.n > sizes.sum():
+        raise ValueError(f"n must be at most {sizes.sum()}, the number of inputs, got {design.n}")
+    if design.n < least:
+        why = f", {LEAST} for each of {len(names)} strata" if len(names) > 1 else ""
+        raise ValueError(f"n must be at least {least}{why}, got {design.n}")
     rate = np.ones(len(names))
     if design.allocation == UNSURE:
         rate = rates(_unsure(ds, score, design), codes, len(names))

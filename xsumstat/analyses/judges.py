@@ -34,6 +34,7 @@ ALIGNMENTS, SCALES, TESTS = (
     ("t", "wilcoxon"),
 )
 _FOLDS = 5  # in which a judge is calibrated
+_NAMED = 4  # pairs of judge and rater in a message
 _OF_RATER = ("advantage", "human_advantage", "pvalue", "n_items")
 
 
@@ -190,10 +191,24 @@ def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, c
 def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
     few = found["n_items"] < min_items
     if bool(few.all()):
-        raise ValueError(f"no rater has {min_items} items that the judge and another rater scored; see min_items")
+        most = int(found["n_items"].max())
+        way = f"; rate more, or pass min_items={most}" if most > 1 else ""
+        raise ValueError(
+            f"no rater has {min_items} outputs that the judge and another rater scored, too; the most is {most}{way}"
+        )
     if bool(few.any()):
+        labels = [checks.labels_of(few, dim) for dim in few.dims]
+        places = [tuple(place) for place in np.argwhere(few.values)]
+        counts = found["n_items"].values
+        named = [
+            f"{'/'.join(each[at] for each, at in zip(labels, place, strict=True))} ({int(counts[place])})"
+            for place in places
+        ]
+        more = f", … ({len(named)} in all)" if len(named) > _NAMED else ""
         validate.warn(
-            f"{int(few.sum())} of {few.size} pairs of judge and rater have fewer than {min_items} items", "few_ratings"
+            f"{len(named)} of {few.size} pairs of judge and rater share fewer than {min_items} outputs (min_items) "
+            f"and are left out: {', '.join(named[:_NAMED])}{more}",
+            "few_ratings",
         )
     return found.assign({name: found[name].where(~few) for name in ("advantage", "human_advantage", "pvalue")})
 

@@ -178,11 +178,8 @@ def prepared_perm_test(
     )
     if method != "permutation":
         pair_tests.check_computed(method, measure, plan, draws, adjust)
-    if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
-        validate.warn(
-            f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
-            "few_resamples",
-        )
+    if plan.exact and method != "analytic":
+        _warn_of_few_ways(plan.n_resamples, crossed and len(dims) == 2, alternative, dims)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)
     if method == "permutation":
@@ -212,6 +209,19 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
     if validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
         raise ValueError(f"swap='decisions' needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
     return bool(swap == "decisions")
+
+
+def _warn_of_few_ways(ways: int, crossed: bool, alternative: str, dims: tuple[str, ...]) -> None:
+    """Warn where no p-value of all swaps can be significant: each has an opposite, and crossed ones come twice."""
+    alike = (2 if alternative == "two-sided" else 1) * (2 if crossed else 1)
+    if alike / ways <= families.USUAL_LEVEL:
+        return
+    way = "use resample='both'" if len(dims) == 1 else "use more systems or inputs"
+    validate.warn(
+        f"there are only {ways} ways to swap: no p-value can be below {alike / ways:.3g}, so no difference can be "
+        f"significant at {families.USUAL_LEVEL:g}; {way}",
+        "few_resamples",
+    )
 
 
 def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
