@@ -17,6 +17,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import (
     align,
+    checks,
     facts,
     leakage,
     metric_choice,
