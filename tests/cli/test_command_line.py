@@ -12,13 +12,13 @@ import xsumstat
 from xsumstat.cli import main as cli
 from xsumstat.cli import options
 from xsumstat.coefficients import table
-from xsumstat.core import validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.core.synonyms import VALUES
 from xsumstat.inference import corrections
 
 FIXTURES = Path(__file__).parents[1] / "io" / "fixtures"
 CHOICES = {
-    "level": validate.LEVELS,
+    "level": LEVELS,
     "coefficient": tuple(table.COEFFICIENTS),
     "resample": ("both", "system", "input"),
     "adjust": tuple(corrections.CORRECTIONS),
@@ -130,14 +130,13 @@ def test_a_second_value_of_an_option_with_one(capsys):
     assert "unexpected argument 'bias': SCORES is one file or folder, and options with one value, such as" in said
 
 
-@pytest.mark.parametrize("option", [["--gold", "quality"], ["--raters", "quality"]])
-def test_a_table_without_metrics_lists_its_other_columns(capsys, tmp_path, option):
+def test_a_table_without_metrics_lists_its_other_columns(capsys, tmp_path):
     """A judge's texts that describe the systems are no scores."""
     rows = [f"{system},{at},good,{at % 4 + 1}" for system in "abc" for at in range(6)]
     (tmp_path / "scores.csv").write_text("\n".join(["model,doc,judge,quality", *rows]))
-    assert cli.main([str(tmp_path / "scores.csv"), *option]) == 2
+    assert cli.main([str(tmp_path / "scores.csv"), "--gold", "quality"]) == 2
     err = capsys.readouterr().err
-    assert "no metric or judge found besides the human scores; a metric is a column of numbers, or of texts" in err
+    assert "no metric or judge found besides the human scores 'quality'; a metric is a column of numbers, or of" in err
     assert err.rstrip().endswith("other columns: 'judge'")
 
 

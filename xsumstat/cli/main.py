@@ -445,6 +445,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if "score" in ds:
         sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
         _say(f"{path.name}: {'; '.join([sizes, *taken])}")
+        if taken:
+            _check_metrics(ds, args)
     if lazy and stores.stored_together(ds) > 1:
         _say(
             f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
@@ -472,10 +474,9 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         if args.gold is not None:
             validate.known("gold", args.gold, columns, "columns")
         elif not (found.raters or found.rated or found.gold):
-            inputs = "" if found.input is None else f" (besides {found.input!r}, the column of inputs)"
+            inputs = f" (besides {found.input!r}, the column of inputs)" if found.input not in (None, "input") else ""
             raise _no_gold("columns", columns, inputs + _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
-    _check_metrics(found, columns, args)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
     }
@@ -491,15 +492,15 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     return how, taken
 
 
-def _check_metrics(found: roles.Roles, columns: list[str], args: argparse.Namespace) -> None:
-    """Raise for a wide table without scores besides those of people."""
-    gold = [found.gold, *found.people]
-    if found.tidy or args.metric_file or any(name not in gold for name in found.metrics):
+def _check_metrics(ds: xr.Dataset, args: argparse.Namespace) -> None:
+    """Raise for a table that has no scores besides the human ones."""
+    gold = args.gold or ds.attrs.get("gold")
+    if args.metric_file or "rating" in ds or any(label != gold for label in ds.indexes["metric"]):
         return
-    rest = [name for name in columns if name not in (*gold, *found.raters, found.rated, found.rater)]
+    rest = [name for name in ds.coords if name not in ds.dims and name != "kind"]
     raise ValueError(
-        "no metric or judge found besides the human scores; a metric is a column of numbers, or of texts that --labels "
-        f"lists, the lowest first; other columns: {validate.listing(rest, 30) or 'none'}"
+        f"no metric or judge found besides the human scores {gold!r}; a metric is a column of numbers, or of texts "
+        f"that --labels lists, the lowest first; other columns: {validate.listing(rest, 30) or 'none'}"
     )
 
 

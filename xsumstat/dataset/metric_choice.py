@@ -81,7 +81,7 @@ def asked_places(score: xr.DataArray, metric: Any, own: list[Hashable]) -> list[
     if metric is None and not asked:
         there = validate.listing(score.indexes["metric"], 30)
         raise ValueError(
-            f"ds has no metric besides the human scores and covariates; metrics: {there}. Add one, e.g. "
+            f"there is no metric besides the human scores and covariates; metrics: {there}. Add one, e.g. "
             'ds = xsumstat.add_metric(ds, "judge.csv")'
         )
     return choose(score, asked, "metric")
