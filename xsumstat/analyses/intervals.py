@@ -64,7 +64,7 @@ _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_intervals, drawn=pooling.unless_jackknife)
+@pooling.with_pool(pooling.INTERVALS)
 def ci(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

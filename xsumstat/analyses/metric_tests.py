@@ -40,7 +40,7 @@ _FOUND = "13.5 to 28.5 %"
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
+@pooling.with_pool(pooling.SWAPS)
 def perm_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -250,7 +250,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
+@pooling.with_pool(pooling.DRAWS)
 def boot_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

@@ -414,3 +414,9 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)
+
+
+def check_several(ratings: xr.DataArray, along: str) -> None:
+    """Two raters at least."""
+    if ratings.sizes[along] < 2:
+        raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")

@@ -106,6 +106,15 @@ def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> 
     return int(value)
 
 
+def integers(name: str, value: Any, minimum: int, maximum: int | None = None) -> list[int]:
+    """One whole number, or several different ones."""
+    found = [integer(name, each, minimum, maximum) for each in listed(value)]
+    if not found:
+        raise ValueError(f"{name} is an empty list")
+    unique(name, found)
+    return found
+
+
 def _check_figsize(value: Any) -> None:
     several = isinstance(value, tuple | list) and len(value) == 2
     if not several or not all(0 < _as_number(each) <= _WIDEST for each in value):
