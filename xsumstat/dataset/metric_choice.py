@@ -42,7 +42,7 @@ def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hasha
 
 
 def by_default(values: xr.DataArray, own: list[Hashable]) -> list[Hashable]:
-    """`judged`, of which there must be one."""
+    """The same, or an error if there is none."""
     found = judged(values, own)
     if not found:
         labels = validate.listing(values.indexes["metric"], 30)
