@@ -12,13 +12,13 @@ import xsumstat
 from xsumstat.cli import main as cli
 from xsumstat.cli import options
 from xsumstat.coefficients import table
-from xsumstat.core.levels import LEVELS
+from xsumstat.core import levels
 from xsumstat.core.synonyms import VALUES
 from xsumstat.inference import corrections
 
 FIXTURES = Path(__file__).parents[1] / "io" / "fixtures"
 CHOICES = {
-    "level": LEVELS,
+    "level": levels.LEVELS,
     "coefficient": tuple(table.COEFFICIENTS),
     "resample": ("both", "system", "input"),
     "adjust": tuple(corrections.CORRECTIONS),
@@ -123,29 +123,6 @@ def test_options_that_there_are_not(capsys, wrong, meant):
 
 def test_an_option_like_none(capsys):
     assert "there is no option --zzz; --help lists the options" in refused(capsys, "demo", "--zzz")
-
-
-def test_a_second_value_of_an_option_with_one(capsys):
-    said = refused(capsys, "demo", "--judge", "--require", "alt_test", "bias")
-    assert "unexpected argument 'bias': SCORES is one file or folder, and options with one value, such as" in said
-
-
-def test_a_table_without_metrics_lists_its_other_columns(capsys, tmp_path):
-    """A judge's texts that describe the systems are no scores."""
-    rows = [f"{system},{at},good,{at % 4 + 1}" for system in "abc" for at in range(6)]
-    (tmp_path / "scores.csv").write_text("\n".join(["model,doc,judge,quality", *rows]))
-    assert cli.main([str(tmp_path / "scores.csv"), "--gold", "quality"]) == 2
-    err = capsys.readouterr().err
-    assert "no metric or judge found besides the human scores 'quality'; a metric is a column of numbers, or of" in err
-    assert err.rstrip().endswith("other columns: 'judge'")
-
-
-def test_a_table_without_human_scores_names_the_column_of_inputs_too(capsys, tmp_path):
-    rows = [f"{at},q{at},a{at},{at / 7:.2f}" for at in range(8)]
-    (tmp_path / "scores.csv").write_text("\n".join(["id,question,answer,score", *rows]))
-    assert cli.main([str(tmp_path / "scores.csv")]) == 2
-    listed = "columns: 'question', 'answer', 'score' (besides 'id', the column of inputs)"
-    assert listed in capsys.readouterr().err
 
 
 def test_synonyms_of_options_name_options_and_are_none():

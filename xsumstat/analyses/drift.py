@@ -153,7 +153,8 @@ class _Versions:
             groups.described_by(score, "cluster", cluster, ("input",))
         human, name, own = golds.find_gold(ds, score, gold)
         if isinstance(anchor, xr.Dataset):
-            now = score.isel(metric=metric_choice.asked_places(score, metric, own))
+            asked = metric_choice.judged(score, own) if metric is None else metric
+            now = score.isel(metric=metric_choice.choose(score, asked, "metric"))
             then = _of_anchor(now, ds, anchor)
         else:
             now, then = _of_one(score, anchor, own, metric)

@@ -97,16 +97,12 @@ def called() -> str:
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         given = re.fullmatch(r"unrecognized arguments: (.*)", message)
-        words = given[1].split() if given else []
-        wrong = next((word for word in words if word.startswith("-")), None)
+        wrong = next((word for word in given[1].split() if word.startswith("-")), None) if given else None
         if wrong is not None:
             name = wrong.partition("=")[0]
             message = f"there is no option {name}{self._hint(name)}"
-        elif words:
-            message = (
-                f"unexpected argument {words[0]!r}: SCORES is one file or folder, and options with one value, such as "
-                "--require, are repeated for each value"
-            )
+        elif given is not None and re.search(r"alt_test|bias|drift|[<>]", given[1]):
+            message = f"{given[1]} belongs to no option; repeat --require for each rule: --require RULE --require RULE"
         super().error(message)
 
     def _hint(self, wrong: str) -> str:
