@@ -177,7 +177,7 @@ def ci(
             for caveat in said.caveats:
                 if caveat.code == "unequal_probabilities":  # the weighted scores have said the others
                     validate.warn(caveat)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
+    checks.check_resampled(scores, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
     whole, refits = calibration.with_refits(ds, scores)
     if refits and asked == AUTO and interval is None and not keep_samples and "cell" not in dims:
         method = "jackknife"
