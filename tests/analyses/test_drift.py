@@ -462,3 +462,25 @@ def test_two_prompts_have_a_paired_t_test_and_one_has_none():
     tested = shifts.interaction()
     assert float(tested["heterogeneity"]) == pytest.approx(t2) and float(tested["df_denominator"]) == 1
     assert float(tested["heterogeneity_pvalue"]) == pytest.approx(scipy.stats.f.sf(t2, 1, 1))
+
+
+def test_versions_without_labels_need_as_many_outputs():
+    new, old = (each.drop_vars("input") for each in versions(noise=1.0))
+    assert np.isfinite(float(of(new, old).changed_share))
+    with pytest.raises(ValueError, match="anchor has 1 label along 'input', but the scores have"):
+        of(new, old.isel(input=[0]))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_system_of_one_unit_has_a_shift_and_no_variance():
+    """Its residuals add up to what rounding leaves, which is no spread."""
+    rng = np.random.default_rng(3)
+    old = rng.integers(1, 6, (5, 6)).astype(float)
+    new = old + rng.normal(size=6)
+    new[:3, 3:] = old[:3, 3:] = np.nan
+    shifts = engine.Shifts.of(new, old, np.array([0, 0, 0, 1, 1, 2]))
+    np.testing.assert_allclose(shifts.values, np.nanmean(new - old, axis=1))
+    assert shifts.n.tolist() == [1, 1, 1, 3, 3] and shifts.known.tolist() == [3, 4]
+    assert np.isnan(shifts.covariance[:3]).all() and np.isfinite(shifts.covariance[3:, 3:]).all()
+    value, *limits = shifts.contrast(np.full(5, 0.2), 0.95)
+    assert value == pytest.approx(np.nanmean(new - old, axis=1).mean()) and np.isnan(limits).all()
