@@ -474,8 +474,8 @@ def test_versions_without_labels_need_as_many_outputs():
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_system_of_one_unit_has_a_shift_and_no_variance():
     """Its residuals add up to what rounding leaves, which is no spread."""
-    rng = np.random.default_rng(3)
-    old = rng.integers(1, 6, (5, 6)).astype(float)
+    rng = np.random.default_rng(0)
+    old = np.round(rng.normal(size=(5, 6)), 1)
     new = old + rng.normal(size=6)
     new[:3, 3:] = old[:3, 3:] = np.nan
     shifts = engine.Shifts.of(new, old, np.array([0, 0, 0, 1, 1, 2]))

@@ -99,7 +99,7 @@ def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
 
     now = drawn(cov[2], 40)
     assert expected.variance(8, 160) / expected.variance(8, 40) == pytest.approx(drawn(cov[2], 160) / now, rel=0.1)
-    surer = expected.with_noise(9.0, 2.0)  # of more raters
+    surer = planning.with_noises(expected, 9.0, 2.0)  # of more raters
     less = np.array([[1.0, 0.9], [0.9, 2.0]])
     assert surer.variance(8, 40) / expected.variance(8, 40) == pytest.approx(drawn(less, 40) / now, rel=0.1)
     assert expected.variance(8, 40) == pytest.approx(0.01)
@@ -124,7 +124,7 @@ def test_the_formula_of_a_model_is_the_variance_of_simulated_scores(level):
     ds = xsumstat.simulate(24, 12, agreement=agreement, truth=False, rng=1)
     expected = planning.FromModel(level, covariances())
     rng = np.random.default_rng(0)
-    from xsumstat.simulation.simulate import model_of
+    from xsumstat.simulation.given_scores import model_of
 
     model = model_of(ds)[1]
     found = []

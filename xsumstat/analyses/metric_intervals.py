@@ -11,11 +11,11 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import catalogue
-from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import OF_BOTH, ci
 from xsumstat.analyses.measure import AUTO, check_symmetric, checked_progress, random_dims
+from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import table
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.caveats import Caveat, UnusableGoldError
 from xsumstat.core.types import BoolArray, CorrelationFunction
 from xsumstat.dataset import calibrated, checks, chunking, facts, locate, pair_results, results, value_checks
@@ -66,7 +66,7 @@ def metric_ci(
            [0.21,  nan]])
     """
     check_symmetric(table.get(coefficient))
-    level = validate.choice("level", level, validate.LEVELS)
+    level = validate.choice("level", level, levels.LEVELS)
     later = value_checks.Checks()
     with value_checks.held() as of_scores:
         score = schema.prepare_metrics(ds, metric, level=level, later=later)
@@ -93,7 +93,7 @@ def metric_ci(
             one = _numbered(one) if label in constant else one
             with value_checks.held() as each, part():
                 row = ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords)
-            rows.append(row.drop_vars(chance.NAMES, errors="ignore"))  # what is judged by gold has them
+            rows.append(row.drop_vars(CHANCE, errors="ignore"))  # what is judged by gold has them
             said.append(each)
     if missing != "available" or level != "system":
         there = value_checks.by_metric(facts.presence, [score])

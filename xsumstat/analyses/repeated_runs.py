@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
 from xsumstat.dataset import scores as schema
@@ -90,10 +90,7 @@ def repeatability(
     >>> found.reliability.sel(metric="judge").to_series().round(2).to_dict()
     {1: 0.67, 2: 0.8, 3: 0.86, 5: 0.91, 10: 0.95}
     """
-    asked = [validate.integer("n_runs", each, 1) for each in validate.listed(n_runs)]
-    if not asked:
-        raise ValueError("n_runs is an empty list")
-    validate.unique("n_runs", asked)
+    asked = validate.integers("n_runs", n_runs, 1)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     scores = _prepared(ds, gold, metric, along, level)
     found = _estimated(scores, asked, confidence_level)
@@ -128,7 +125,7 @@ class _Scores:
 def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
-    validate.choice("level", level, ("auto", *validate.LEVELS))
+    validate.choice("level", level, ("auto", *levels.LEVELS))
     score = locate.checked_scores(ds)
     _check_runs(score, along)
     human, name = None, None

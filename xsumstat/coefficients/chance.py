@@ -54,7 +54,7 @@ def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure:
     systems, inputs = ((there & rated).any(axis=axis) for axis in (1, 0))
     drawn = np.full((_DRAWN, *shape), np.nan)
     size = _DRAWN, int(systems.sum()), int(inputs.sum())
-    drawn[np.ix_(range(_DRAWN), systems, inputs)] = np.random.default_rng(0).normal(size=size)
+    drawn[np.ix_(np.ones(_DRAWN, dtype=bool), systems, inputs)] = np.random.default_rng(0).normal(size=size)
     drawn[:, ~there] = np.nan
     members = Members.of(drawn[0], z, measure.level, measure.own_cells)
     first, second = np.triu_indices(len(members.x), 1)

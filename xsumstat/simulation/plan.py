@@ -17,14 +17,13 @@ from xsumstat.dataset import locate, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
 from xsumstat.resampling import draws, jackknife
-from xsumstat.simulation import plan_bands, plan_budget, plan_systems, trials
+from xsumstat.simulation import given_scores, plan_bands, plan_budget, plan_systems, trials
 from xsumstat.simulation import power as tests_of
-from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.designs import Design, Questions, Source
 from xsumstat.simulation.empirical_model import means_of
 from xsumstat.simulation.plan_bands import Planned
 from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
-from xsumstat.simulation.plan_designs import Asked, Sizes
+from xsumstat.simulation.plan_designs import N_RATERS, Asked, Sizes
 from xsumstat.simulation.plan_raters import Ratings
 from xsumstat.simulation.plan_systems import OF_SYSTEMS
 
@@ -94,14 +93,16 @@ def plan(
     level : {"system", "input", "global", "within_system"}, default "system"
         Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        To vary the number of systems or raters, choose a coefficient with a known value for normal scores.
+        "pearson", "spearman", "kendall", "kendall_a", "kendall_c" and "pairwise_accuracy" can be planned for other
+        numbers of systems or raters.
     n_systems, n_inputs : int or list of int, optional
-        Numbers to try. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and 1/2 to 4
-        times its inputs; with costs the data's systems, and the best number of inputs.
+        Numbers to try. By default these are 10 to 100 systems and 10 to 1,000 inputs. With `other` they are as many
+        systems as `ds` has, and 1/2 to 4 times its inputs. With costs, the plan finds the best number of inputs.
     n_raters : int or list of int, optional
         With `rating`, ratings of each output. Default 1, 2, 3 and 5.
     target : float, optional
-        Wanted width, or power (default .8): find the fewest inputs, or the least cost.
+        Find the fewest inputs, or the least cost, for this width of the interval or this power (default 0.8). A width
+        has no default.
     budget : float or list of float, optional
         Return the best design that costs at most this much, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
@@ -112,8 +113,8 @@ def plan(
     n_judged : int or list of int, optional
         Inputs that the judge scores, for a mean or difference. Default the best number.
     resample : {"auto", "both", "input"}, default "auto"
-        Plan for new systems and inputs ("both"), or for these systems ("input"). "auto" is "both" with 8 systems or
-        more.
+        Plan for new systems and inputs ("both"), or for these systems ("input"). "auto" is "both" with 8 or more
+        systems, unlike 5 in `ci`: a plan also estimates the variance between systems.
     method : {"auto", "formula", "simulation"}, default "auto"
         "auto" simulates system-level plans with fewer than 15 systems or another coefficient than Pearson's.
     test : mapping, optional
@@ -127,9 +128,9 @@ def plan(
 
     {dataset}
         On the dims that vary: ``width`` or ``power`` with limits ``*_low`` and ``*_high``, ``standard_error``,
-        ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width with any number of inputs; ``least_inputs``
-        for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
-        alone.
+        ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width that remains with infinitely many inputs;
+        ``least_inputs`` for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and
+        ``*_alone`` with ratings alone.
 
     {demo}
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
@@ -160,7 +161,9 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    numbers_of_raters = Sizes.raters(n_raters)
+    numbers_of_raters = validate.integers(
+        "n_raters", N_RATERS if n_raters is None else n_raters, 1, validate.MOST_DRAWS
+    )
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     gold = gold if ratings is None else ratings.gold
     raters = [None] if ratings is None else _raters(numbers_of_raters, ratings, n_raters)
@@ -233,7 +236,7 @@ def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
             "n_judged is how many inputs a judge scores, beside those that people rate, for a mean or a difference; "
             "add metric= and estimand='difference', or leave it out"
         )
-    return list(_whole("n_judged", n_judged, LEAST_INPUTS))
+    return list(validate.integers("n_judged", n_judged, LEAST_INPUTS, validate.MOST_DRAWS))
 
 
 def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged: Sequence[int | None]) -> None:
@@ -248,14 +251,6 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
             "inputs and the judge's scores cost nothing, so more of them always help: say how many there are, "
             "n_judged=1000, or what they cost, cost_per_verdict="
         )
-
-
-def _whole(name: str, value: Any, least: int) -> list[int]:
-    sizes = [validate.integer(name, each, least, validate.MOST_DRAWS) for each in validate.listed(value)]
-    if not sizes:
-        raise ValueError(f"{name} is an empty list")
-    validate.unique(name, sizes)
-    return sizes
 
 
 def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: str) -> Ratings:
@@ -328,7 +323,8 @@ def _of_systems(
         return made.assign_attrs(gold=found.gold_name, resample="input")
     least = 2 if estimand == "difference" else 1
     own = found.shape[0] if asked.sizes.n_systems is None else asked.sizes.n_systems
-    designs = {"n_systems": _whole("n_systems", own, least), "n_raters": raters, "n_judged": judged}
+    systems = validate.integers("n_systems", own, least, validate.MOST_DRAWS)
+    designs = {"n_systems": systems, "n_raters": raters, "n_judged": judged}
     verdicts = "none" if metric is None else "more"
     questions = [(at, each.question(verdicts)) for at, each in wanted]
     made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
@@ -372,7 +368,8 @@ def _of_agreement(
         found = _by_raters(each, raters)
         return found.assign_attrs(about | asked.sizes.scalars())
     own = given.systems if asked.sizes.n_systems is None else asked.sizes.n_systems
-    designs = {"n_systems": _whole("n_systems", own, 1 if given.these else 4), "n_raters": raters, "n_judged": [None]}
+    systems = validate.integers("n_systems", own, 1 if given.these else 4, validate.MOST_DRAWS)
+    designs = {"n_systems": systems, "n_raters": raters, "n_judged": [None]}
     by_raters = {at: given.by_raters(at) for at in raters}
     questions = [
         ({"metric": label}, _priced({at: each[place] for at, each in by_raters.items()}, asked))
@@ -484,7 +481,7 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
         known = [Planned(each) for each in _of_model(ds, source, asked)]
         return _Given(source.labels, source.gold_name, source, source.scores.shape[1], False, lambda raters: known)
     whom = True if resample == "input" else None  # too few for "both" is an error, below
-    found = simulation.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
+    found = given_scores.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
     alike = measure.level in _BOTH and _scales(measure)
     these = resample == "input" or (resample == "auto" and not (alike and found.shape[0] >= _LEAST_SYSTEMS))
     if these and asked.method == "simulation":
@@ -511,7 +508,7 @@ def _check_like_these(measure: Measure) -> None:
 
 def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
     """Expectations for normal scores with known covariances."""
-    _, model = simulation.model_of(ds)
+    _, model = given_scores.model_of(ds)
     plain = model.likert is None and not model.missing and model.system_df is None
     plain = plain and not model.outlying and not model.ability_sd
     if asked.method != "simulation" and not (plain and asked.measure.coefficient.name == "pearson"):
@@ -550,8 +547,7 @@ def _simulated(
 ) -> dict[Design, FloatArray]:
     """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design."""
     own: Design = (source.scores.shape[1], source.scores.shape[2])
-    if source.like is not None:
-        simulation.check_model(source.like, source.scores, source.gold, source.labels)
+    source.check_likeness()
     every = designs if source.like is None or own in designs else [*designs, own]
 
     def answer(design: Design, generator: np.random.Generator) -> FloatArray:
@@ -591,7 +587,7 @@ def _powers(
 ) -> xr.Dataset:
     """Power of a test that a metric is better than others, in all designs."""
     if "model" not in ds.attrs:
-        found = simulation.prepared(ds, gold, None)
+        found = given_scores.prepared(ds, gold, None)
         _check_enough(found)
         shape = found.shape
     else:
