@@ -88,7 +88,7 @@ def test_systems_without_a_score_do_not_count():
     ds = few(5, 40)
     ds = ds.assign(score=ds.score.where(ds.system != "s2"))
     for question in ("boot_test", "dominance"):
-        with pytest.warns(UserWarning, match="without an output"):
+        with pytest.warns(UserWarning, match="no output has"):
             assert BY_NUMBER[question](ds).attrs["scope"] == "these systems"
     rated = ratings(ds)
     assert ds.meta.agreement(rated).attrs["resample"] == "input"

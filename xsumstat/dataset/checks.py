@@ -141,7 +141,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     for each in (systems, inputs):
         if lost := masks.lost(each):
             validate.warn(
-                empty(each.dims[0], lost, "both gold and a score"),
+                empty(each.dims[0], lost, "both a human score and a metric score"),
                 "labels_without_cells",
                 dim=each.dims[0],
                 labels=lost,
@@ -149,10 +149,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
-    return (
-        f"left out {validate.counted(len(labels), str(dim))} without an output that has {both}: "
-        f"{validate.listing(labels)}"
-    )
+    return f"left out {validate.counted(len(labels), str(dim))} (no output has {both}): {validate.listing(labels)}"
 
 
 def check_finite(spread: Fact, name: str) -> None:
