@@ -85,7 +85,7 @@ def test_a_metric_that_is_constant_in_one_language(demo):
         with pytest.warns(UserWarning) as caught:
             got = both.meta.metric_ci(metric=order, n_resamples=19, rng=1)
         assert [str(each.message) for each in caught] == [
-            "constant scores, so the correlation is undefined (NaN), for metric 'de/judge'"
+            "constant scores, so the correlation is undefined (NaN), for language/metric 'de/judge'"
         ]
         assert np.isnan(got.correlation.sel(language="de")).all()
         cell = got.sel(language="en", metric="judge", other_metric="rouge")
@@ -104,7 +104,7 @@ def test_two_metrics_that_are_constant_in_one_language(demo):
     assert np.isnan(got.correlation.sel(language="de")).all()
 
 
-@pytest.mark.filterwarnings("ignore:constant scores", "ignore:no score for metric")
+@pytest.mark.filterwarnings("ignore:constant scores", "ignore:no score for language/metric")
 def test_a_metric_that_is_constant_in_one_language_and_absent_in_the_other(demo):
     both = xr.concat([demo[["score"]]] * 2, "language").assign_coords(language=["en", "de"]).copy(deep=True)
     both.score.loc[{"metric": "judge", "language": "de"}] = 0.5
