@@ -67,7 +67,7 @@ def requirement(text: str) -> Requirement:
 
 
 def is_of_classes(name: str) -> bool:
-    """Whether a coefficient compares classes, of which some may be positive."""
+    """Whether a coefficient compares classes and takes positive ones."""
     return name in COEFFICIENTS and COEFFICIENTS[name].scale in ("classes", "two")
 
 
