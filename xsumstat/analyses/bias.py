@@ -132,7 +132,7 @@ def bias(
     scores = schema.prepare(ds, gold, metric, **ready)
     calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
