@@ -277,3 +277,18 @@ def test_judges_on_another_scale_have_no_verdict():
     assert result.winning_rate.isnull().values.tolist() == [False, True]
     assert 'No verdict on bleu: not on the scale of the ratings; scale="calibrated" gives them' in said
     assert "bleu (wins" not in said and "judge (wins against" in said
+
+
+# --- Where intervals touch ---
+
+
+@pytest.mark.parametrize(("high", "overlaps"), [(3.0, True), (2.999, False)])
+def test_intervals_that_touch_overlap(high, overlaps):
+    """The best ends at 3 below, and the other at `high` above."""
+    data = {"mean": [4.0, 2.0], "ci_low": [3.0, 1.0], "ci_high": [5.0, high], "n_rated": [10, 10], "n_inputs": [40, 40]}
+    data |= {"n_effective": [20.0, 20.0], "fell_back": [False, False]}
+    data = {name: ("system", each) for name, each in data.items()}
+    result = made("system_means", data, {"system": ["x", "y"]}, target="new", helped_by="judge", confidence_level=0.95)
+    said = conclusion(result)
+    assert ("The interval of x overlaps with that of y;" in said) == overlaps
+    assert ("x is best: its interval lies above those of all other systems." in said) == (not overlaps)
