@@ -181,7 +181,7 @@ def test_columns_that_are_hardly_metrics_are_said():
     with pytest.warns(UserWarning, match="'Unnamed: 0': apparently a saved index"):
         got = wide_frame(**{"Unnamed: 0": range(4)}).meta.to_scores(system="model", input="doc", wide=True)
     assert list(got.metric.values) == ["rouge", "human"]
-    with pytest.warns(UserWarning, match="'year' read as metrics, with one value for each system"):
+    with pytest.warns(UserWarning, match="'year' read as a metric, with one value for each system"):
         got = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(system="model", input="doc", wide=True)
     assert "year" in got.metric
     named = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(

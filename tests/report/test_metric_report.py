@@ -474,7 +474,7 @@ def test_human_scores_are_not_judged_unless_named(capsys, tmp_path, demo):
     two = demo.assign_coords(kind=("metric", ["human", "human", *["automatic"] * 5]))
     two.to_netcdf(tmp_path / "a.nc")
     status, out, err = run(capsys, tmp_path / "a.nc", "--n-resamples", 999)
-    assert status == 0 and "judge" not in out and "judging the 5 automatic metrics" in err
+    assert status == 0 and "judge" not in out and "evaluating the 5 automatic metrics" in err
     _, out, _ = run(capsys, tmp_path / "a.nc", "--n-resamples", 999, "--metric", "judge", "rouge")
     assert "judge" in out
 

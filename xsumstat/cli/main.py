@@ -239,7 +239,7 @@ def _seed(text: str) -> int:
 def _address(text: str) -> str:
     if ":" not in text:
         raise argparse.ArgumentTypeError(
-            f"must be a scheduler's address, as tcp://host:8786, got {text!r}; --dask alone stands after SCORES"
+            f"must be a scheduler's address, e.g. tcp://host:8786, got {text!r}; --dask alone follows SCORES"
         )
     return text
 
@@ -587,7 +587,7 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
-    _say(f"judging the {len(judged)} automatic metrics; --metric names others")
+    _say(f"evaluating the {len(judged)} automatic metrics; --metric names others")
     return judged
 
 

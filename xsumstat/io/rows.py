@@ -203,7 +203,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
             constant.append(metric)
     if constant:
         validate.warn(
-            f"{validate.named('column', constant)} read as metrics, with one value for each system; "
+            f"{validate.named('column', constant)} read as {'a metric' if len(constant) == 1 else 'metrics'}, with one "
+            "value for each system; "
             f"name the metrics with {arguments.given('metric', several=True)} if this is wrong",
             "perhaps_no_metric",
         )
