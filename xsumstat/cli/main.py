@@ -532,7 +532,7 @@ def _refuse_choices(path: Path, sample: pd.DataFrame) -> None:
 def _refuse_texts(column: pd.Series[Any], name: str) -> None:
     """Raise where the human scores are texts that cannot be scores as they are."""
     shown = [each for each in column.dropna().unique().tolist() if isinstance(each, str)]
-    if pd.to_numeric(column, errors="coerce").notna().any() or not shown:
+    if words.parsed(column).notna().any() or not shown:
         return
     grades = words.grades(column)
     way = f"; if these are grades, add {arguments.given('labels', grades)}, the lowest first" if grades else ""
