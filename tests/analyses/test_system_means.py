@@ -38,7 +38,8 @@ def scores(n_systems=4, n_inputs=30, n_rated=10, rho=0.7, *, seed=0, likert=Fals
 
 
 def agree(result, f, z, **how):
-    for at, expected in enumerate(twin.system_means(f.tolist(), z.tolist(), **how)):
+    full = twin.completed(f.tolist(), z.tolist(), how.get("groups"))
+    for at, expected in enumerate(twin.system_means(full, z.tolist(), **how)):
         for name, value in expected.items():
             got = result[name].isel(system=at).squeeze().item()
             assert got == pytest.approx(value, rel=1e-9, abs=1e-10), (at, name)
@@ -90,11 +91,56 @@ def test_gaps_and_unequal_numbers_of_ratings():
         result = ds.meta.system_means(metric="judge")
     texts = [str(each.message) for each in said]
     assert "fewer than 5 ratings, used without the metric, for 's1'" in texts
-    assert "left out 1 rating of outputs that the metric did not score" in texts
+    told = "the metric did not score 1 rated output; their ratings count, beside the system's mean score"
+    assert told in texts
     assert len(texts) == 2
     agree(result, ds.score.values[0], ds.human.values)
     assert result["fell_back"].values.tolist() == [False, True, False, False]
     assert result["weight"].sel(system="s1").item() == 0
+
+
+@pytest.mark.filterwarnings("ignore:the metric did not score")
+@pytest.mark.parametrize("groups", [None, "bin"])
+def test_ratings_of_outputs_that_the_metric_refused_count(groups):
+    """As a metric that refuses the worst outputs must not raise their system's mean."""
+    ds = scores(3, 60, 60, seed=9).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
+    ds["score"] = ds.score.where(ds.human > ds.human.quantile(0.2))
+    ds["score"][0, 2] = ds.score[0, 2].where(ds.bin > 0)  # no score in a group
+    result = ds.meta.system_means(metric="judge", strata=groups)
+    means = ds.human.mean("input").values
+    assert result["human_mean"].values == pytest.approx(means) and result["mean"].values == pytest.approx(means)
+    assert (result["n_rated"] == 60).all() and (result["n_inputs"] == 60).all()
+    few = ds.assign(human=ds.human.where(xr.DataArray(np.arange(60) % 2 == 0, dims="input")))
+    result = few.meta.system_means(metric="judge", strata=groups)
+    agree(result, ds.score.values[0], few.human.values, groups=ds.bin.values.tolist() if groups else None)
+
+
+@pytest.mark.filterwarnings("ignore:the metric did not score")
+def test_a_system_that_the_metric_never_scored_has_its_mean_of_ratings():
+    ds = scores(3, 40, 12, seed=10)
+    ds["score"][0, 1] = NAN
+    result = ds.meta.system_means(metric="judge")
+    assert result["mean"].values[1] == pytest.approx(ds.human.values[1, :12].mean())
+    agree(result, ds.score.values[0], ds.human.values)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the metric did not score", "ignore:the metric scores rated inputs")
+def test_limits_hold_where_the_metric_refuses_bad_outputs():
+    held, biases = [], []
+    for seed in range(150):
+        ds = scores(3, 200, 200, rho=0.8, seed=seed)
+        refused = (ds.human < 9.2) & (
+            xr.DataArray(np.random.default_rng(seed).random((3, 200)), dims=ds.human.dims) < 0.8
+        )
+        ds["score"] = ds.score.where(~refused)
+        truth = ds.human.mean("input")
+        few = ds.human.where(xr.DataArray(np.arange(200) < 40, dims="input"))
+        found = ds.meta.system_means(few, metric="judge", target="these")
+        held += ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).values.ravel().tolist()
+        biases += (found["mean"] - truth).values.ravel().tolist()
+    assert np.mean(held) == pytest.approx(0.95, abs=0.03)
+    assert abs(np.mean(biases)) < 0.03  # .4 if the ratings of refused outputs were left out
 
 
 @pytest.mark.parametrize("target", ["new", "these"])

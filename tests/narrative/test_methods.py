@@ -64,8 +64,8 @@ def test_sentences_of_every_result(question, tmp_path):
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
-    made = {"correlation", "errors", "n_tasks", "margin", "inputs", "helped", "whether", "slopes", "sought", "others"}
-    made |= {"task_label", "in_strata"}
+    made = {"correlation", "n_tasks", "margin", "inputs", "helped", "tested", "slopes", "sought", "others"}
+    made |= {"task_label", "in_strata", "regression"}
     assert "confidence" not in fields or "confidence_level" in result.attrs
     made |= {"n_trials"} if result.attrs.get("method") == "formula" else set()
     for name in fields - {*made, "confidence"}:
@@ -118,7 +118,7 @@ def test_one_named_pair_is_one_test(demo):
     one = demo.meta.perm_test("human", metric="judge", other="bleu", **asked)
     text = one.meta.methods()
     assert text.startswith(
-        "We tested whether the agreement of judge and bleu with the human scores, by Pearson's r over"
+        "We tested the difference between judge and bleu in agreement with the human scores, by Pearson's r over"
     )
     assert (
         "The p-value, for these 12 systems, comes from a permutation test with" in text
@@ -129,7 +129,7 @@ def test_one_named_pair_is_one_test(demo):
     both = demo.meta.perm_test("human", metric=["judge", "bleu"], **asked)  # the same test from either side
     assert both.meta.methods() == text
     chosen = demo.meta.perm_test("human", **asked).sel(metric="judge", other_metric="bleu")
-    assert "whether the agreement of judge and bleu with the human scores" in chosen.meta.methods()
+    assert "the difference between judge and bleu in agreement with the human scores" in chosen.meta.methods()
     directed = demo.meta.perm_test("human", metric=["judge", "bleu"], alternative="greater", **asked)
     assert (
         "P-values, for these 12 systems, come from" in directed.meta.methods()
@@ -140,7 +140,7 @@ def test_one_named_pair_is_one_test(demo):
 def test_pairs_of_some_with_others(demo):
     test = demo.meta.corr_test("human", metric="judge", other=["bleu", "length"])
     text = test.meta.methods()
-    assert "for each pair of judge with bleu and length whether their agreement with the human scores" in text
+    assert "for each pair of judge with bleu and length the difference in agreement with the human scores" in text
     assert (
         "P-values, for systems like these on these 30 inputs, come from Williams' test" in text
         and "not corrected" in text
@@ -156,7 +156,7 @@ def test_pairs_of_some_with_others(demo):
         in both.meta.methods()
     )  # a test for each metric
     bare = test.isel(metric=0, other_metric=0).drop_vars(["metric", "other_metric"])
-    assert "for each pair of metrics whether their agreement with the human scores" in bare.meta.methods()
+    assert "for each pair of metrics the difference in agreement with the human scores" in bare.meta.methods()
 
 
 def test_intervals_of_differences(demo):

@@ -89,8 +89,7 @@ ANALYSES = (
         own=limits_of("slope"),
         tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes"))
         | {"corrected": TestName("t tests of slopes, corrected for noise in the human scores")},
-        aim="We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
-        "systems and inputs as clusters [bell2002bias, cameron2011robust].",
+        aim="We regressed {regression} [bell2002bias, cameron2011robust].",
         say="narrative.findings_tests.bias",
         closing="narrative.findings_tests.bias_closing",
         core=("metric", "covariate"),
