@@ -89,6 +89,7 @@ def corr_test(
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
+    ready["ties_left_out"] = measure.leaves_ties_out
     if against is not None:
         against = _checked_value(against, method, other, measure.coefficient)
         scores = schema.prepare(ds, gold, metric, **ready)

@@ -93,6 +93,7 @@ def corr(
     check_given(measure.coefficient, given)
     validate.flag("average", average)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
+    ready["ties_left_out"] = measure.leaves_ties_out
     ready |= {"compared_within": measure.compared_within, "these_systems": True}
     ready["weigh"] = measure.can_weigh and given is None and (average or measure.level in ("system", "input"))
     scores = schema.prepare(ds, gold, metric, given=given, **ready)

@@ -239,7 +239,7 @@ def dominance(
     threshold = validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
-    ready["these_systems"] = these_systems(resample, dims)
+    ready |= {"these_systems": these_systems(resample, dims), "ties_left_out": measure.leaves_ties_out}
     scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     dims = random_dims(resample, dims, scores.shape)
     near_copies.check(scores, dims, clusters)

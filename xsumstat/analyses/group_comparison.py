@@ -117,6 +117,7 @@ def compare_groups(
     names = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
     ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
+    ready["ties_left_out"] = measure.leaves_ties_out
     scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
     calibrated.refuse(scores.score, "compare_groups")
     groups, labels = _groups(ds, scores, by)

@@ -158,7 +158,7 @@ def ci(
         _warn(found, scores, measure, None, dims, draws.n_resamples)
         own = {"method": method, **measure.attrs, "confidence_level": confidence_level}
         return results.result(found, scores, analysis="ci", **own)
-    ready["constant"] = measure.coefficient.of_constants
+    ready |= {"constant": measure.coefficient.of_constants, "ties_left_out": measure.leaves_ties_out}
 
     def prepared(**how: Any) -> tuple[schema.Scores, tuple[Target, ...]]:
         if other is not None:

@@ -183,6 +183,7 @@ class _Asked:
         level, coefficient = job.measure.level, job.measure.coefficient
         ready: dict[str, Any] = {"level": level, "missing": job.measure.missing, "given": self.given}
         ready |= {"compared_within": job.measure.compared_within, "constant": coefficient.of_constants}
+        ready["ties_left_out"] = job.measure.leaves_ties_out
         ready["these_systems"] = these_systems(self.resample, job.dims)
         ready["weigh"] = job.measure.can_weigh and self.given is None and not self.clusters
         return metric_pairs.prepare(ds, gold, self.metric, self.other, **ready)

@@ -157,6 +157,7 @@ def prepared_perm_test(
     refused = "swap='decisions'" if by_decisions else f"method={method!r}" if method != "permutation" else ""
     clusters = clustering.checked(cluster, measure, given, refused)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
+    ready["ties_left_out"] = measure.leaves_ties_out
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, dims != ("system",)  # swaps of cells are of these, too
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
@@ -298,6 +299,7 @@ def boot_test(
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
+    ready["ties_left_out"] = measure.leaves_ties_out
     ready["compared_within"] = measure.compared_within
     ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)

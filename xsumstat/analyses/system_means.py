@@ -71,13 +71,14 @@ def system_means(
 
     Notes
     -----
-    Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
-    were chosen by their quality. A rated output without a metric score gets the system's mean score. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
-    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
-    drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
-    Formulas: documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023),
-    "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models
-    and empirical Bayes methods". Wilson (1927), "Probable inference".
+    Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs
+    that were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated
+    inputs and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. A rated
+    output that the metric did not score gets the system's mean score. If `sample_inputs` drew with unequal
+    probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own. Formulas:
+    documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023), "PPI++".
+    Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models and
+    empirical Bayes methods". Wilson (1927), "Probable inference".
 
     {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs

@@ -125,7 +125,7 @@ class Pairs:
             )
         check_base(along, base)
         how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}
-        how |= {"missing": measure.missing, "these_systems": these_systems}
+        how |= {"missing": measure.missing, "these_systems": these_systems, "ties_left_out": measure.leaves_ties_out}
         if along is None:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, **how)
             return cls(scores, targets, None, [], [])

@@ -49,7 +49,7 @@ ANALYSES = (
         in_table="correlation",
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
-        "begins where some metric of the one before is significantly better [freitag2021results].",
+        "begins where a metric of the previous cluster is significantly better [freitag2021results].",
         say="narrative.findings_tests.rank",
         best="narrative.findings.best_metric",
         closing="narrative.findings_tests.clusters_closing",
@@ -71,7 +71,7 @@ ANALYSES = (
         between_groups=True,
         aim="We tested whether the agreement of each metric with {gold}, {correlation}, differs between the groups of "
         "{by}, by an approximate Hotelling test of all groups [krishnamoorthy2004modified, tipton2015small] and for "
-        "each pair of groups by limits made of those of both [zou2008construction].",
+        "each pair of groups by an interval that combines the limits of the two [zou2008construction].",
         say="narrative.findings_groups.compare_groups",
         closing="narrative.findings_tests.uncorrected",
     ),

@@ -106,8 +106,8 @@ ANALYSES = (
         dims=PAIRS,
         pictures=("shifts",),
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
-        "another, by the share of resamples in which it does, and call an order resolved from a share of "
-        "{threshold} on [braun2022survive].",
+        "another, by the share of resamples in which it does, and call an order resolved if the share is at "
+        "least {threshold} [braun2022survive].",
         say="narrative.findings_tests.dominance",
         core=PAIR,
     ),

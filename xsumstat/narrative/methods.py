@@ -178,7 +178,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
     if strata is not None:
         filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
-    filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
+    filled["helped"] = "" if helper is None else f", from {filled['gold']} combined with the scores of {helper}"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
@@ -321,10 +321,8 @@ def _of_intervals(result: xr.Dataset) -> str:
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
     whom, drawn = found.over.scope, found.over.drawn
-    text = (
-        f"The {found.level} % intervals{f', for {whom},' if whom else ''} are {kind}{f' from {drawn}' if drawn else ''}"
-    )
-    return text + (f" [{key}]." if key else ".")
+    text = f"The {found.level} % intervals are {kind}{f' from {drawn}' if drawn else ''}{f' [{key}]' if key else ''}"
+    return f"{text}; they apply to {whom}." if whom else f"{text}."
 
 
 def _of_tests(result: xr.Dataset) -> str:
@@ -335,8 +333,8 @@ def _of_tests(result: xr.Dataset) -> str:
     one = _is_one_test(result)
     name = found.name.in_a_sentence(one)
     key = _TESTS.get(str(attrs.get("method")))
-    whom = f", for {found.over.scope}," if found.over.scope else ""
-    text = f"The p-value{whom} comes from {name}" if one else f"P-values{whom} come from {name}"
+    whom = f"{'it applies' if one else 'they apply'} to {found.over.scope}" if found.over.scope else ""
+    text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
     text += f" with {found.over.drawn}" if found.over.drawn else ""
     text += f" [{key}]" if key else ""
     side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
@@ -345,7 +343,7 @@ def _of_tests(result: xr.Dataset) -> str:
     text += side if side and "one-sided" not in name else ""
     corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
     decided = "" if attrs.get("analysis") in _UNDECIDED else f",{_of_level(result)}"
-    return f"{text}{corrected}{decided}."
+    return f"{text}{corrected}{decided}; {whom}." if whom else f"{text}{corrected}{decided}."
 
 
 def _of_correction(result: xr.Dataset) -> str:
