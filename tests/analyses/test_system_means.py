@@ -491,7 +491,7 @@ def test_how_many_ratings_alone_would_say_as_much(demo):
     sizes = np.linspace(n / 2, m, 100_001)
     alone = variance.values[:, None] * (1 / sizes - 1 / m)
     wanted = sizes[np.abs(alone - found.standard_error.values[:, None] ** 2).argmin(axis=1)]
-    assert f"as informative as {np.median(wanted / n):.2f} times as many" in found.meta.conclusion()
+    assert f"are worth {100 * (np.median(wanted / n) - 1):.0f} % more ratings" in found.meta.conclusion()
 
 
 def test_a_limit_at_the_end_of_the_scale_is_not_cut():

@@ -95,7 +95,8 @@ def check(
                 each = _unbiased(asked, required.bound, alpha)
             else:
                 each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
-        left_out = [str(caveat) for caveat in held.caveats if caveat.code in _LEFT_OUT]
+        codes = _LEFT_OUT if required.of in COEFFICIENTS else _LEFT_OUT[:1]
+        left_out = [str(caveat) for caveat in held.caveats if caveat.code in codes]
     except ValueError as error:
         each, left_out = [(UNKNOWN, "", str(error))], []
     statuses = {status for status, _, _ in each}

@@ -451,8 +451,10 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
     for at, text in zip(places, (first, then), strict=False):
         part = result.isel({dim: at})
         best = best_metric(part)
-        label = part[dim].item()
+        label = str(part[dim].item())
         where = text.format(_pairs_of_gap(label, result.attrs.get("unit", "score")) if dim == "gap" else label)
+        if dim == "k" and label == str(result.attrs.get("n_systems")):
+            where = f"{'Among' if text == first else 'among'} all {label} systems,"
         if best is None:
             texts.append(f"{where} no metric has a correlation")
             continue
