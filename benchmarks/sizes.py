@@ -53,6 +53,8 @@ NULLS = {
     "power": "no null hypothesis: two metrics whose population correlations are .8 and .5",
     "margin": "two metrics whose population correlations (.8 and .6) differ by exactly the margin",
     "margin, high": "two metrics whose population correlations (.95 and .85) differ by exactly the margin",
+    "margin, of these": "two metrics whose correlations with the human scores on these systems (.8 and .6) differ by "
+    "exactly the margin",
     "unrelated": "a metric that is independent of the human scores",
     "inputs": "two systems with the same mean and input effects, and normal noise",
     "inputs, skewed": "two systems with the same mean and input effects, and exponential noise in opposite directions",
@@ -87,6 +89,8 @@ def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: 
     """Scores of metrics of which a null hypothesis holds, and the gold, which comes last."""
     if null in ("own effects, of these", "own effects, ranks of these"):
         return of_these_systems(shape, rng, ranked="ranks" in null)
+    if null == "margin, of these":
+        return of_these_systems(shape, rng, agreement=AGREEMENT["margin"])
     agreement = (0.6,) * metrics if null.startswith("own effects") else AGREEMENT[null]
     usual = {"likert": likert, "missing": 0.0}
     model = Model(tuple((each,) * 3 for each in agreement), EFFECTS, EFFECTS, 0.3, **usual | OTHERWISE.get(null, {}))
@@ -95,15 +99,17 @@ def scores_and_gold(null: str, shape: Shape, rng: np.random.Generator, metrics: 
     return np.concatenate([scores, gold[None]])
 
 
-def of_these_systems(shape: Shape, rng: np.random.Generator, ranked: bool = False) -> np.ndarray:
-    """Two metrics whose systems' effects have the same sd and the same correlation with the gold's, and the gold.
+def of_these_systems(
+    shape: Shape, rng: np.random.Generator, ranked: bool = False, agreement: tuple[float, float] = (0.6, 0.6)
+) -> np.ndarray:
+    """Two metrics whose systems' effects have the same sd and just these correlations with the gold's, and the gold.
 
     Where they are ranked, the second metric has the ranks of the inverse permutation, by gold, of the first one's:
     Kendall's and Spearman's coefficients are the same for both.
     """
     effects = np.linalg.qr(np.column_stack([np.ones(shape[0]), rng.normal(size=(shape[0], 3))]))[0][:, 1:]
     gold, *own = effects.T * math.sqrt(shape[0])
-    one, two = (0.6 * gold + 0.8 * each for each in own)
+    one, two = (r * gold + math.sqrt(1 - r**2) * each for r, each in zip(agreement, own[:2], strict=True))
     if ranked:
         order = np.argsort(gold)
         values, places = np.sort(one), np.argsort(np.argsort(one[order]))
@@ -373,6 +379,11 @@ def of_equivalence() -> Iterator[Case]:
         for method in ("tost_analytic", "anderson_hauck", "jackknife"):
             test = of_pair("equivalence", "margin", drawn=False, tailed=False, level=level, method=method, margin=0.2)
             yield Case("equivalence", f"method='{method}'", level, "margin", test)
+    of_these = {"tailed": False, "level": "system", "resample": "input", "margin": 0.2}
+    for method in ("tost", "jackknife"):
+        test = of_pair("equivalence", "margin, of these", drawn=method == "tost", method=method, **of_these)
+        settings = f"method='{method}', resample='input'"
+        yield Case("equivalence", settings, "system", "margin, of these", test, shapes=((4, 100), *DESIGNS))
     how = {"drawn": False, "tailed": False, "margin": 0.1}
     for method in ("tost_analytic", "anderson_hauck", "jackknife"):
         test = of_pair("equivalence", "margin, high", method=method, **how)

@@ -8,6 +8,7 @@ from statsmodels.stats.multitest import multipletests
 
 import xsumstat  # noqa: F401
 from xsumstat.analyses import adjust as families
+from xsumstat.inference import corrections
 from xsumstat.resampling import jobs
 
 
@@ -266,10 +267,8 @@ def test_samples_by_pair_need_not_be_laid_out(languages, alternative, within):
         within,
         samples.chunk(_pair=2, language=1, resample=-1),
         difference,
+        corrections.Pool(alternative, False, False),
         place,
-        alternative=alternative,
-        centred_on_estimate=False,
-        exact=False,
     )
     xr.testing.assert_identical(got.compute(), want)
 

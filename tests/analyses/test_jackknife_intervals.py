@@ -11,7 +11,8 @@ import xarray as xr
 from conftest import dataset
 from helpers import LEVELS, for_each, pairwise
 
-from xsumstat.analyses.measure import checked_measure, checked_resample, interval_method
+from xsumstat.analyses.jackknifed import interval_method
+from xsumstat.analyses.measure import checked_measure, checked_resample
 from xsumstat.coefficients import table
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")

@@ -299,7 +299,5 @@ def test_tests_correct_as_adjust_does(demo, method):
 
 
 def test_a_pool_of_draws_without_a_difference():
-    got = corrections.pool_pvalues(
-        np.array([0.3, np.nan, -0.5]), 0.3, alternative="two-sided", centred_on_estimate=False, exact=False
-    )
+    got = corrections.Pool("two-sided", False, False).pvalues(np.array([0.3, np.nan, -0.5]), 0.3)
     assert got.tolist() == [1.0, np.inf, 1 / 3, 1.0]

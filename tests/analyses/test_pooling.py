@@ -22,6 +22,7 @@ def language(seed, systems, inputs):
 
 
 PARTS = {"en-de": language(1, 7, 20), "zh-en": language(2, 6, 30)}
+METHOD = {"analysis": "ci", "method": "jackknife"}
 KW = {"coefficient": "pairwise_accuracy", "pool": "language"}
 
 
@@ -263,3 +264,16 @@ def test_a_language_without_an_answer_weighs_nothing(ds, method):
     if method == "jackknife":
         for name in ("ci_low", "ci_high", "standard_error", "df"):
             assert float(got[name]) == pytest.approx(float(alone[name]), abs=1e-9), name
+
+
+@pytest.mark.parametrize("weight, fell_back", [(0.0, False), (1.0, True)])
+def test_an_interval_falls_back_by_the_languages_that_weigh_something(weight, fell_back):
+    names = ("correlation", "bias", "standard_error", "df", "ci_low", "ci_high", "n_undefined", "fell_back")
+    parts = [
+        xr.Dataset({name: ("metric", [each]) for name, each in zip(names, row, strict=True)}, attrs=METHOD)
+        for row in ((0.5, 0.0, 0.1, 7.0, 0.2, 0.8, 0, False), (0.3, 0.0, 0.2, 5.0, 0.1, 0.7, 0, True))
+    ]
+    weights = [xr.DataArray([each], dims="metric") for each in (3.0, weight)]
+    got = pooling.of_intervals(parts, weights, {})
+    assert got.fell_back.item() is fell_back
+    assert got.correlation.item() == pytest.approx((3 * 0.5 + weight * 0.3) / (3 + weight))

@@ -9,6 +9,7 @@ from helpers import for_each
 
 from xsumstat.coefficients import (
     arrays,
+    chance,
     layers,
     leave_one_out,
     pairs,
@@ -20,6 +21,7 @@ from xsumstat.coefficients import (
     values,
 )
 from xsumstat.coefficients.record import Measure
+from xsumstat.coefficients.sorted_ranks import Sorted
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.kernels import correlation as kernels
 
@@ -254,3 +256,85 @@ def monkeypatch_of_blocks(monkeypatch):
     """Two draws at a time, not thousands."""
     monkeypatch.setattr(values, "_AT_ONCE", 2 * 7 * 5)
     monkeypatch.setattr(soft_accuracy, "_LANES", 2)
+
+
+@for_each("drawn", ["systems", "inputs"])
+def test_blocks_of_draws_share_the_one_row_of_counts_that_stays(monkeypatch, monkeypatch_of_blocks, drawn):
+    """A kernel gets this row with each block: it would read beyond none."""
+
+    def with_rows(kernel, counts, draws=-1):
+        def checked(*given):
+            assert len(given[counts]) in (1, len(given[draws]))
+            return kernel(*given)
+
+        return checked
+
+    monkeypatch.setattr(values.kernels, "averages", with_rows(values.kernels.averages, 2))
+    monkeypatch.setattr(soft_accuracy.kernels, "soft_accuracy", with_rows(soft_accuracy.kernels.soft_accuracy, -2))
+    rng = np.random.default_rng(6)
+    x, z = rng.integers(0, 4, (2, 5, 7)).astype(float)
+    w, v = np.array([[2, 0, 1, 1, 1]]), np.array([[0, 2, 1, 1, 1, 2, 0]])
+    w, v = (rng.multinomial(5, [0.2] * 5, 6), v) if drawn == "systems" else (w, rng.multinomial(7, [1 / 7] * 7, 6))
+    for name, level in (("kappa", "input"), ("accuracy", "within_system"), ("spa", "system")):
+        ready = measured(name, level).estimator(x, z)
+        each = [ready.bootstrap(w[at % len(w)][None], v[at % len(v)][None])[0] for at in range(6)]
+        np.testing.assert_allclose(ready.bootstrap(w, v), each, rtol=1e-12, err_msg=name)
+
+
+# --- Ranks ---
+
+
+def test_equal_scores_of_one_metric_stay_equal_where_close_ones_differ():
+    close, other = np.array([[0.0], [0.0], [1e-13], [5.0]]), np.array([[1.0], [2.0], [3.0], [4.0]])
+    assert rank_swaps.Pooled.of(close, other).codes[:, 0].tolist() == [0, 0, 1, 6, 2, 3, 4, 5]
+
+
+@for_each("kind", [kernels.KENDALL_A, kernels.KENDALL, kernels.SPEARMAN, kernels.KENDALL_C])
+def test_gold_of_one_value_has_no_divisor_and_two_values_have_one(kind):
+    gold = rank_swaps.Gold.of(np.array([[1.0, 1.0, np.nan], [1.0, 1.0, 2.0], [1.0, 3.0, np.nan]]), "input")
+    assert gold.defined(kind).tolist() == [False, True, False]
+    assert (gold.divisors(kind) > 0).tolist() == [False, True, False]
+    assert gold.defined(kernels.ACCURACY).tolist() == [True, True, False]
+
+
+@for_each("kind, name", [(kernels.KENDALL, "kendalltau"), (kernels.SPEARMAN, "spearmanr")])
+def test_sorted_groups_leave_out_what_is_missing(kind, name):
+    rng = np.random.default_rng(3)
+    x, z = rng.integers(0, 5, (2, 9, 4)).astype(float)
+    there = np.arange(9)[:, None] >= np.arange(4)
+    r, n = Sorted.of_values(x, z, there).groups(kind)
+    for group in range(4):
+        kept = there[:, group]
+        wanted = getattr(scipy.stats, name)(x[kept, group], z[kept, group]).statistic
+        assert (r[group], n[group]) == (pytest.approx(wanted, rel=1e-12), kept.sum())
+
+
+def test_a_constant_metric_has_no_influence_under_kendall_c():
+    x, z = np.full((3, 4), 2.0), np.arange(12.0).reshape(3, 4)
+    assert np.isnan(leave_one_out.of(x, z, measured("kendall_c", "global")).influence).all()
+
+
+# --- Baselines of accuracy with ties ---
+
+
+def test_as_many_pairs_as_are_allowed_have_random_metrics_and_one_more_has_the_limit(monkeypatch):
+    """Each group has 10 pairs; a random metric that is calibrated passes the better of both ends."""
+    z = np.array([[1.0, 1, 2, 3], [1, 2, 2, 3], [2, 3, 2, 1], [2, 1, 1, 2], [3, 1, 2, 5]])
+    tied = np.array([np.mean([z[i, j] == z[k, j] for i in range(5) for k in range(i)]) for j in range(4)])
+    measure = measured("acc_eq", "input")
+    monkeypatch.setattr(chance, "_MOST_PAIRS", 40)
+    drawn = chance.of_order_and_ties(z, z, measure)[0][1]
+    monkeypatch.setattr(chance, "_MOST_PAIRS", 39)
+    limit = chance.of_order_and_ties(z, z, measure)[0][1]
+    np.testing.assert_allclose(limit, (1 - tied) / 2, rtol=1e-15)
+    assert drawn.mean() > max(limit.mean(), tied.mean()) and not np.isclose(drawn, limit).all()
+
+
+def test_a_limit_that_both_ends_reach_is_that_of_no_tie(monkeypatch):
+    """Ties in all pairs of one group and in none of two: a third, as half of two thirds."""
+    monkeypatch.setattr(chance, "_MOST_PAIRS", 0)
+    z = np.array([[1.0, 1, 1], [1, 2, 2], [1, 3, 3]])
+    found, n = chance.of_order_and_ties(z, z, measured("acc_eq", "input"))
+    assert n.tolist() == [3, 3, 3] and found.tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
+    found, _ = chance.of_order_and_ties(z[:, :2], z[:, :2], measured("acc_eq", "input"))
+    assert found.tolist() == [[1, 0], [1, 0]]

@@ -63,10 +63,31 @@ def test_sizes_of_the_comparison_of_metrics_are_what_was_measured():
     own = range_of("both", lambda null: null.startswith("own effects") and "outlying" not in null)
     outlying = range_of("both", lambda null: null == "own effects, outlying")
     copies = range_of("both", lambda null: null == "noise")
-    assert f"| {own} of metrics" in general and f"{outlying} where single systems" in general
-    assert f"{copies} of copies" in general
+    assert f"| false positives {own} for equal metrics" in general and f"{outlying} where single systems" in general
+    assert f"{copies} for copies" in general
     (here,) = [line for line in lines if '`ds.meta.compare_metrics(h, resample="input")`' in line]
-    assert f"| {range_of('input', lambda null: null.startswith(('own effects, of these', 'noise')))} of" in here
+    assert (
+        f"| false positives {range_of('input', lambda null: null.startswith(('own effects, of these', 'noise')))},"
+        in here
+    )
+
+
+def test_false_claims_of_equivalence_are_what_was_measured():
+    """On the page of choices, for `resample="input"`: as claims about these systems, and about new ones."""
+    rows = json.loads((ROOT / "benchmarks" / "sizes.json").read_text("utf-8"))
+    text = (ROOT / "docs" / "which.md").read_text("utf-8")
+
+    def range_of(null, levels):
+        shares = [
+            100 * row["found"] / row["trials"]
+            for row in rows
+            if row["test"] == "equivalence" and "method='tost', resample='input'" in row["settings"]
+            if row["null"] == null and row["level"] in levels
+        ]
+        return f"{min(shares):.0f} to {max(shares):.0f} %"
+
+    assert f"for these systems: {range_of('margin, of these', ['system'])} (system level, 4 to 25 systems)" in text
+    assert f"about new systems: {range_of('margin', ['system', 'input', 'global'])} |" in text
 
 
 def test_coverage_of_few_systems_and_of_agreement_and_sizes_of_bias_are_those_of_the_calibration():
@@ -81,7 +102,7 @@ def test_coverage_of_few_systems_and_of_agreement_and_sizes_of_bias_are_those_of
     assert f"coverage {few[1]} % on average" in text
     assert f"coverage {agree[1]} % on average ({agree[2]} to {agree[3]} %; one to four" in text
     mean, least, most = (f"{100 * float(each):.2g}" for each in bias.groups())
-    assert f"{mean} % on average ({least} to {most} %) of unbiased judges" in text
+    assert f"{mean} % on average ({least} to {most} %) for unbiased judges" in text
 
 
 def test_sizes_of_the_comparison_of_groups_are_what_was_measured():
@@ -96,7 +117,7 @@ def test_sizes_of_the_comparison_of_groups_are_what_was_measured():
     kinds = {row["kind"] for row in rows} - {"power", "documents, no cluster="}
     null = [size for kind in sorted(kinds) for size in sizes(kind, "found")]
     kendall = [size for kind in kinds for size in sizes(kind, "found", coefficient=["kendall"], resample=["both"])]
-    said = f"{100 * np.mean(null):.0f} % of metrics that agree equally well in all groups (mean of {len(null)} designs"
+    said = f"{100 * np.mean(null):.0f} % for metrics that agree equally well in all groups (mean of {len(null)} designs"
     assert said in text and f"{100 * min(null):.0f} to {100 * max(null):.0f} %); Kendall" in text and max(null) < 0.1
     assert f"at input level {100 * np.mean(kendall):.0f} %" in text
     asked = {"resample": ["input"], "n_groups": [3]}

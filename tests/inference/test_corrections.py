@@ -46,12 +46,11 @@ def test_counts_of_a_pool_by_their_definition(alternative, exact, centred):
     samples[[3, 8]] = np.nan
     shape = {"two-sided": abs, "greater": float, "less": lambda value: -value}[alternative]
     null = [value - 0.7 * centred for value in samples] + [0.7] * (not exact)
-    counts, defined = corrections.pool_counts(
-        samples, 0.7, alternative=alternative, centred_on_estimate=centred, exact=exact
-    )
+    pool = corrections.Pool(alternative, centred, exact)
+    counts, defined = pool.counts(samples, 0.7)
     assert (counts.tolist(), defined) == plain_counts([shape(value) for value in null])
     assert counts[3] == 0 and defined == 58 + (not exact)
-    pvalues = corrections.pool_pvalues(samples, 0.7, alternative=alternative, centred_on_estimate=centred, exact=exact)
+    pvalues = pool.pvalues(samples, 0.7)
     assert pvalues.tolist() == [count / defined if count else np.inf for count in counts]
 
 

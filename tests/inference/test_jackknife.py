@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from xsumstat.analyses.measure import checked_measure
 from xsumstat.coefficients import leave_one_out, table
-from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans
+from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, Share
 from xsumstat.inference import jackknife
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")
@@ -572,3 +572,12 @@ def test_estimates_that_do_not_vary_have_a_point_and_the_least_degrees_of_freedo
     one, two = (jackknife.bounded(value, 0.0, 0.0, df) for value, df in ((0.5, 9), (0.1, 7)))
     found = jackknife.averaged([one, two], [0.5, 0.5])
     assert found.df == 7 and found.fell_back and found.limits(2.0) == pytest.approx((0.3, 0.3))
+
+
+def test_a_share_that_no_input_moves_has_wilsons_limits_of_all_cells():
+    """Ten of 20 cells agree, two of four on each of five inputs."""
+    parts = OfCells(0.5, np.full(4, 0.5), np.full(5, 0.5), np.zeros((4, 5)), 20, share=Share(20.0, 5, 3))
+    found = jackknife.of_share(parts, parts.share, 0.0, 4.0)
+    wanted = scipy.stats.binomtest(10, 20).proportion_ci(0.95, method="wilson")
+    assert found.about(scipy.stats.norm.ppf(0.975)) == pytest.approx((wanted.low, wanted.high), rel=1e-12)
+    assert found.standard_error == 0

@@ -219,3 +219,19 @@ def test_without_each_system_a_slope_needs_more_systems_than_variables():
     assert five["standard_error"][0] == pytest.approx(expected["standard_error"], rel=1e-6)
     four = told(x[:4], ratings[:, :4], c[:, :4], question)
     assert np.isfinite(four["slope"]).all() and np.isnan(four["standard_error"]).all()
+
+
+def test_what_does_not_vary_or_has_too_few_rows_has_no_slope():
+    """Moments per row of gold, covariate and metric: each of them just at its limit, and beyond it."""
+    kept = {"zz": 2.0, "cc": 2.0, "x": 2.0, "n": 4.0}
+
+    def moments(zz, cc, x, n, noise=0.0):
+        products = n * np.array([[zz, 0.0, 0.1], [0.0, cc, 0.5], [0.1, 0.5, x]])
+        left = noisy_gold._Left(products[None], np.array([n * noise]), np.array([n]))
+        with np.errstate(all="raise", invalid="ignore", divide="ignore"):
+            return noisy_gold._fractions(left, 0, False)[0]
+
+    slope = moments(**kept)
+    assert slope == pytest.approx([2.0 * 0.5 / (2 * 2) * np.sqrt(2 / 2), 1.0])
+    for limit in ({"zz": 0.0, "noise": 0.5}, {"cc": noisy_gold._ROUNDING}, {"x": 0.0}, {"n": 3.0}):
+        assert np.isnan(moments(**{**kept, **limit})).all(), limit

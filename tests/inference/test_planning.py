@@ -99,7 +99,7 @@ def test_of_these_systems_the_variance_falls_as_that_of_noisy_means():
 
     now = drawn(cov[2], 40)
     assert expected.variance(8, 160) / expected.variance(8, 40) == pytest.approx(drawn(cov[2], 160) / now, rel=0.1)
-    surer = expected.with_noise(9.0, 2.0)  # of more raters
+    surer = planning.with_noises(expected, 9.0, 2.0)  # of more raters
     less = np.array([[1.0, 0.9], [0.9, 2.0]])
     assert surer.variance(8, 40) / expected.variance(8, 40) == pytest.approx(drawn(less, 40) / now, rel=0.1)
     assert expected.variance(8, 40) == pytest.approx(0.01)

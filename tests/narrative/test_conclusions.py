@@ -94,7 +94,8 @@ def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(name):
 def test_the_best_metric_its_interval_and_those_that_hold_zero():
     said = conclusion(intervals([0.94, 0.2, -0.5], [0.7, -0.1, -0.6], [0.99, 0.5, -0.4]))
     assert said.startswith(
-        "a has the highest correlation with the human scores: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
+        "a has the highest correlation with the human scores: .94 [.70, .99] (95 % jackknife interval; Pearson's "
+        "r, system level"
     )
     assert "The interval of b includes 0; it is the widest, [-.10, .50]." in said
     assert "Undefined" not in said
@@ -116,7 +117,8 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
         "In these scores judge has the highest correlation with the human scores. "
-        "judge beats bleu, and does not differ significantly from bertscore. 2 of 3 pairs of metrics differ significantly"
+        "judge beats bleu, and does not differ significantly from bertscore. 2 of 3 pairs of metrics differ "
+        "significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
     assert "on average" not in said  # three tests are few
@@ -275,8 +277,10 @@ def test_score_bins_of_few_pairs_are_not_named(demo):
     assert said.startswith(f"{head}, counted for each of 15 pairs of metrics.")
     low, high = named[0], named[-1]
     assert (
-        f"Of the score bins with at least {least:,} pairs, the lowest (scores around {middles[low]}, {counts[low]:,} pairs) "
-        f"has a share of {rates[low]}, the highest (scores around {middles[high]}, {counts[high]:,} pairs) {rates[high]}"
+        f"Of the score bins with at least {least:,} pairs, the lowest (scores around {middles[low]}, "
+        f"{counts[low]:,} pairs) "
+        f"has a share of {rates[low]}, the highest (scores around {middles[high]}, {counts[high]:,} pairs) "
+        f"{rates[high]}"
     ) in said
     most = max(named, key=lambda at: opposite[at] / counts[at])
     assert most in (low, high) or f"the largest share is {rates[most]} (scores around {middles[most]}, " in said
@@ -308,7 +312,8 @@ def test_score_bins_that_are_all_small_one_alone_and_the_highest_between():
         return made("disagreement", data, {"metric": ["a"], "other_metric": ["b"], "score_bin": [0.25, 0.5, 0.75]})
 
     assert conclusion(shares([29, 3, 1], [0.1, 0.9, 1.0])) == (
-        "Two metrics order a share of .20 of 33 pairs of outputs in opposite directions. No score bin has 30 pairs or more."
+        "Two metrics order a share of .20 of 33 pairs of outputs in opposite directions. No score bin has 30 "
+        "pairs or more."
     )
     assert "The only score bin with at least 30 pairs (scores around .25, 30 pairs) has a share of .10." in conclusion(
         shares([30, 3, 0], [0.1, 0.9, np.nan])

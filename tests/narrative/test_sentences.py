@@ -69,11 +69,12 @@ def test_intervals_of_differences_are_counted_by_their_side():
     coords = {"metric": ["a", "b"], "other_metric": ["x", "y", "z"]}
     said = conclusion(made("ci", data, coords, confidence_level=0.95, method="jackknife"))
     assert said.startswith(
-        "Of 6 differences of correlations 3 lie above 0 (a minus x .25 [.10, .40], a minus y .30 [.20, .40] and a minus z "
+        "Of 6 differences of correlations 3 lie above 0 (a minus x .25 [.10, .40], a minus y .30 [.20, .40] and "
+        "a minus z "
     )
     assert (
-        "; 2 lie below 0 (b minus x -.25 [-.40, -.10] and b minus y -.30 [-.40, -.20]); 1 includes 0 (no significant difference) ("
-        in said
+        "; 2 lie below 0 (b minus x -.25 [-.40, -.10] and b minus y -.30 [-.40, -.20]); 1 includes 0 (no "
+        "significant difference) (" in said
     )
 
 
@@ -224,7 +225,8 @@ def test_opposite_orders_are_counted_over_pairs_of_metrics_and_of_outputs():
     coords = {"metric": names, "other_metric": names, "score_bin": [0.25, 0.75]}
     said = conclusion(made("disagreement", {"share": (dims, share), "n_pairs": (dims, n)}, coords))
     assert said.startswith(
-        "Two metrics order a share of .23 of 200 pairs of outputs in opposite directions, counted for each of 2 pairs of metrics."
+        "Two metrics order a share of .23 of 200 pairs of outputs in opposite directions, counted for each of 2 "
+        "pairs of metrics."
     )
     assert (0.5 * 40 + 0.1 * 60 + 0.2 * 100) / 200 == 0.23
 
@@ -324,8 +326,10 @@ def test_the_shift_is_told_of_all_but_the_base():
     coords = {"language": ["en", "de"], "metric": names, "other_metric": names}
     said = conclusion(made("dominance", data, coords, along="language", base="en", threshold=0.975))
     assert said.startswith(
-        "language en: a agrees better than b in a share of .990 of the resamples, which decides which metric is better; "
-        "language de: a agrees better than b in a share of .600 of the resamples, which does not decide which metric is "
+        "language en: a agrees better than b in a share of .990 of the resamples, which decides which metric is "
+        "better; "
+        "language de: a agrees better than b in a share of .600 of the resamples, which does not decide which "
+        "metric is "
         "better, mean shift -.39 from en (decided by a share of .975 of the resamples or more"
     )
     assert said.count("mean shift") == 1

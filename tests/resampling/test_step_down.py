@@ -39,10 +39,9 @@ def eager(pvalues, samples, observed, row, pool):
     """`corrections.step_down` of each family, a row of `row`."""
 
     def pools(signed):
-        how = {"centred_on_estimate": pool.centred_on_estimate, "exact": pool.exact}
         for number in signed:
             draws, seen = (np.sign(number) * each[abs(number) - 1] for each in (samples, observed))
-            yield corrections.pool_pvalues(draws, seen, alternative=pool.alternative, **how)
+            yield pool.pvalues(draws, seen)
 
     return np.array(
         [
@@ -60,9 +59,9 @@ ROWS = {
     "out of order": 1 + np.random.default_rng(0).permutation(N_ROWS)[None],
 }
 POOLS = [
-    step_down.Pool("two-sided", False, False),
-    step_down.Pool("greater", False, True),
-    step_down.Pool("less", True, False),
+    corrections.Pool("two-sided", False, False),
+    corrections.Pool("greater", False, True),
+    corrections.Pool("less", True, False),
 ]
 
 

@@ -65,15 +65,12 @@ def _adjusted(result: xr.Dataset, method: str, within: Any, *, checked: bool) ->
                 "method='maxt' needs the joint draws of the tests: ask perm_test or boot_test with adjust='maxt', "
                 "or with keep_samples=True"
             )
-        how: dict[str, Any] = {
-            "alternative": result.attrs["alternative"],
-            "centred_on_estimate": result.attrs["analysis"] == "boot_test",
-            "exact": bool(result.attrs.get("exact")),
-        }
+        centred = result.attrs["analysis"] == "boot_test"
+        pool = corrections.Pool(result.attrs["alternative"], centred, bool(result.attrs.get("exact")))
         if chunking.is_lazy(result["samples"]):
-            return stepped_down_lazily(result, within, result["samples"], result["difference"], **how)
+            return stepped_down_lazily(result, within, result["samples"], result["difference"], pool)
         return stepped_down(
-            result, within, lambda samples, order: (samples[at] for at in order), result["samples"], **how
+            result, within, lambda samples, order: (samples[at] for at in order), result["samples"], pool
         )
 
     def each(values: FloatArray) -> FloatArray:
@@ -180,10 +177,7 @@ def stepped_down(
     within: Any,
     rows: Callable[[FloatArray, IntArray], Iterable[FloatArray]],
     beside: xr.DataArray,
-    *,
-    alternative: str,
-    centred_on_estimate: bool,
-    exact: bool,
+    pool: corrections.Pool,
 ) -> xr.Dataset:
     """The result corrected by "maxt"; `rows` gives the draws of the asked tests from what is `beside`, (tests, ...)."""
 
@@ -192,12 +186,7 @@ def stepped_down(
 
         def pools(order: IntArray) -> Iterator[FloatArray]:
             for at, row in zip(order, rows(beside.reshape(pvalues.size, -1), order), strict=True):
-                how: dict[str, Any] = {
-                    "alternative": alternative,
-                    "centred_on_estimate": centred_on_estimate,
-                    "exact": exact,
-                }
-                yield corrections.pool_pvalues(row, differences[at], **how)
+                yield pool.pvalues(row, differences[at])
 
         return corrections.step_down(pvalues.ravel(), pools).reshape(pvalues.shape)
 
@@ -209,11 +198,8 @@ def stepped_down_lazily(
     within: Any,
     samples: xr.DataArray,
     difference: xr.DataArray,
+    pool: corrections.Pool,
     place: xr.DataArray | None = None,
-    *,
-    alternative: str,
-    centred_on_estimate: bool,
-    exact: bool,
 ) -> xr.Dataset:
     """The result corrected by "maxt" from lazy samples, with the same bits, a few tests or draws in a task.
 
@@ -234,7 +220,7 @@ def stepped_down_lazily(
         da.asarray(samples.data),
         da.asarray(difference.data),
         place.transpose(*outer, *family).values,
-        step_down.Pool(alternative, centred_on_estimate, exact),
+        pool,
         lead=len(outer),
     )
     laid_out = xr.DataArray(adjusted, pvalues.coords, pvalues.dims).transpose(*tests.dims)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, why_undefined
+from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, entrance, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import checks, few_systems, labelled, metric_pairs, pair_results, results
 from xsumstat.dataset import scores as schema
@@ -19,8 +20,6 @@ from xsumstat.inference import signed_ranks, two_correlations
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling.jobs import Formula
 
-# Of the correlations of single inputs, or of single systems.
-_OF_GROUPS = ("input", "within_system")
 METHODS = (*two_correlations.METHODS, "wilcoxon")
 
 
@@ -56,8 +55,9 @@ def corr_test(
 
     {dataset}
         On (metric, other_metric, ...): ``difference``, ``statistic`` (with the sign of the difference) and ``pvalue``;
-        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the groups
-        without a correlation. `against` gives ``correlation`` on (metric, ...) and no ``difference``.
+        NaN for fewer than 4 values. "zou" adds ``ci_low`` and ``ci_high``, "wilcoxon" ``n_undefined``, the
+        number of inputs (or systems) without a correlation. `against` gives ``correlation`` on (metric, ...) and no
+        ``difference``.
 
     Notes
     -----
@@ -81,15 +81,14 @@ def corr_test(
             "compare_metrics"
         )
     validate.choice("method", method, METHODS)
-    if method == "wilcoxon" and level not in _OF_GROUPS:
+    if method == "wilcoxon" and level not in GROUPS:
         raise ValueError(
             "method='wilcoxon' tests correlations on single inputs, or with single systems, and needs level='input' or "
             f"'within_system', got level={level!r}"
         )
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
-    ready["ties_left_out"] = measure.leaves_ties_out
+    ready = entrance(measure)
     if against is not None:
         against = _checked_value(against, method, other, measure.coefficient)
         scores = schema.prepare(ds, gold, metric, **ready)
@@ -144,7 +143,7 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 
 
 def _warn_of_averages(level: str) -> None:
-    if level in _OF_GROUPS:
+    if level in GROUPS:
         validate.warn(
             f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
             "the test is very conservative (its size at .05 is about 0); use perm_test",

@@ -22,7 +22,7 @@ from xsumstat.analyses.measure import (
     random_dims,
     these_systems,
 )
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, calibrated, checks, chunking, covariates, facts, golds, locate, near_copies, results
 from xsumstat.dataset import scores as schema
@@ -105,7 +105,7 @@ def bias(
     """
     if given is None:
         raise ValueError("bias needs given, a covariate such as 'length', or a coordinate of groups of systems")
-    validate.choice("level", level, (AUTO, *validate.LEVELS))
+    validate.choice("level", level, (AUTO, *levels.LEVELS))
     validate.choice("method", method, (AUTO, *METHODS))
     validate.flag("joint", joint)
     dims = checked_dims(resample)

@@ -52,10 +52,10 @@ def calibrate(
     {ds gold}
         Several raters are averaged.
     metric : label, list of labels or bool DataArray, optional
-        The judges. Default: all metrics that are neither human nor calibrated.
+        The judges. Default: all metrics except human scores, covariates and calibrated metrics.
     method : {"isotonic", "linear", "quantile"}, default "isotonic"
-        "isotonic" fits a rising step function, "linear" a rising line; both draw uncertain scores towards the mean.
-        "quantile" gives scores the distribution of single ratings.
+        "isotonic" fits a rising step function, "linear" a rising line. Both pull the scores of a weak judge towards the
+        mean rating. "quantile" gives scores the distribution of single ratings.
     folds : int, default 5
         Number of random groups of inputs. The map of each is fitted to all others.
     grades : bool or list of numbers, optional

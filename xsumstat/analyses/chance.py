@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import GROUPS, Measure, along_metrics
+from xsumstat.analyses.measure import Measure, along_metrics
 from xsumstat.coefficients import arrays, chance
 from xsumstat.coefficients.record import Coefficient
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts
 

@@ -13,19 +13,21 @@ from xsumstat.analyses import chance, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses import scoring_range as ranges
 from xsumstat.analyses.measure import (
-    GROUPS,
     Measure,
     along_metrics,
     check_given,
     check_symmetric,
     checked_measure,
+    entrance,
     settled,
     threshold_attrs,
+    weighs,
     why_undefined,
 )
 from xsumstat.coefficients import arrays, bitset_kendall, weighted_pearson
 from xsumstat.coefficients.record import Coefficient, Estimator
 from xsumstat.core import extras, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import BoolArray, CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import align, checks, chunking, drawn, facts, labelled, pair_results, results, scale_checks
 from xsumstat.dataset import scores as schema
@@ -62,8 +64,8 @@ def corr(
     {ds question average by given positive threshold calibrate_on pool missing undefined}
 
     {dataset}
-        On (metric, ...): ``correlation`` in [-1, 1] and ``n_undefined``, groups without a correlation.
-        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's). "acc_eq" and "tau_eq"
+        On (metric, ...): ``correlation`` in [-1, 1], and ``n_undefined``, the number of inputs (or systems) without a
+        correlation. ``average=False`` adds ``pvalue`` (two-sided, as SciPy's), and a dim. "acc_eq" and "tau_eq"
         add ``threshold``. Coefficients of pairs add ``baseline`` and ``baseline_constant``, the scores of a random and
         a constant metric; "kendall_like" adds ``pairs_used``, the share of pairs that count.
 
@@ -92,11 +94,8 @@ def corr(
     measure = checked_measure(level, coefficient, missing, undefined)
     check_given(measure.coefficient, given)
     validate.flag("average", average)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
-    ready["ties_left_out"] = measure.leaves_ties_out
-    ready |= {"compared_within": measure.compared_within, "these_systems": True}
-    ready["weigh"] = measure.can_weigh and given is None and (average or measure.level in ("system", "input"))
-    scores = schema.prepare(ds, gold, metric, given=given, **ready)
+    weigh = weighs(measure, given) and (average or measure.level in ("system", "input"))
+    scores = schema.prepare(ds, gold, metric, given=given, these_systems=True, weigh=weigh, **entrance(measure))
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     record = measure.coefficient
     variables = _correlations(scores.score, scores.human, average, measure)
@@ -135,8 +134,8 @@ def metric_corr(
     {missing undefined}
 
     {dataset}
-        On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1] and ``n_undefined``, groups without one.
-        ``average=False`` keeps the dim of the groups and adds ``pvalue`` (two-sided, as SciPy's).
+        On (metric, other_metric, ...), symmetric: ``correlation`` in [-1, 1], and ``n_undefined``, the number of inputs
+        (or systems) without a correlation. ``average=False`` adds ``pvalue`` (two-sided, as SciPy's), and a dim.
 
     {demo}
     >>> matrix = ds.meta.metric_corr(metric=["judge", "rouge"], level="input", coefficient="kendall")

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import chunking, facts, results
 from xsumstat.dataset import scores as schema
@@ -49,11 +49,11 @@ def normality(
     >>> ds.meta.normality(metric=["human", "judge"]).pvalue.values.round(2)
     array([0.72, 0.67])
     """
-    validate.choice("level", level, validate.LEVELS)
+    validate.choice("level", level, levels.LEVELS)
     alpha = validate.fraction("alpha", alpha)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=level, later=later)
-    groups = {"input": ["input"], "within_system": ["system"]}.get(level, [])
+    groups = [levels.GROUPS[level]] if level in levels.GROUPS else []
 
     def each(values: FloatArray) -> tuple[Any, Any]:
         scaled = arrays.scaled(values)

@@ -86,11 +86,11 @@ def drift(
 
     Notes
     -----
-    The result applies to these systems on inputs like these: inputs are random, single outputs are not. Agreement is
-    compared by ``equivalence(method="jackknife", resample="input")`` on outputs that both versions scored: not
-    equivalent means that a larger change is possible, not that one was found. Shares have score limits (Wilson), shifts
-    Student's t over inputs, with Holm's correction over systems. The test of different shifts is Hotelling's T². A
-    shift that all systems share changes no rank; shifts that differ can.
+    The result applies to these systems on inputs like these: intervals and tests treat inputs, not single outputs, as
+    the random sample. ``equivalence(method="jackknife", resample="input")`` compares agreement on the outputs that both
+    versions scored. If ``equivalent`` is False, a change larger than the margin is possible; the test does not show
+    such a change. Shares have score limits (Wilson), shifts Student's t over inputs, with Holm's correction over
+    systems. The test of different shifts is Hotelling's T². A shift that all systems share changes no rank.
 
     Examples
     --------

@@ -10,19 +10,20 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import clustering, equivalence_tests
+from xsumstat.analyses import clustering, equivalence_tests, jackknifed
 from xsumstat.analyses.measure import (
     Draws,
     Measure,
     checked_measure,
     checked_resample,
-    jackknife_needs,
+    entrance,
     on_scale,
     random_dims,
     these_systems,
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
 from xsumstat.core import arguments, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -95,7 +96,6 @@ def equivalence(
     drawn = n_resamples, cluster, rng, progress
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
-    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     families.check_correction(adjust, within, pairs.dims)
     at_base = {} if along is None else {along: base}
     unknown = "the margin is NaN, and so is the p-value, for"
@@ -163,7 +163,6 @@ def margin_sensitivity(
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)
     grid = equivalence_tests.checked_grid(margins)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
-    test = replace(test, measure=on_scale(test.measure, pairs.scores))
     kept = [] if by is None else validate.several("by", by, "a dim or several")
     for dim in kept:
         validate.known("dim in by", dim, pairs.dims, "dims of the comparisons")
@@ -238,8 +237,7 @@ def dominance(
     dims = checked_resample(resample, measure, layers=False, auto=True)
     threshold = validate.number("threshold", threshold, 0.5, 1)
     draws = Draws.checked(n_resamples, rng, progress=progress)
-    ready: dict[str, Any] = {"level": level, "compared_within": measure.compared_within, "missing": measure.missing}
-    ready |= {"these_systems": these_systems(resample, dims), "ties_left_out": measure.leaves_ties_out}
+    ready = {**entrance(measure, constant=False), "these_systems": these_systems(resample, dims)}
     scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     dims = random_dims(resample, dims, scores.shape)
     near_copies.check(scores, dims, clusters)
@@ -333,7 +331,7 @@ class _Test:
             families.check_resamples(adjust, within, pairs.asked, alpha=self.alpha, **how)
 
     def _warn_of_averages(self) -> None:
-        if self.measure.level in ("input", "within_system"):
+        if self.measure.level in GROUPS:
             validate.warn(
                 f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
                 "which varies far more: the test is very conservative; use method='jackknife'",
@@ -346,18 +344,20 @@ class _Test:
         by_labels = self.method in ("tost", "jackknife")
         these = by_labels and these_systems(self.resample, self.interval.dims)
         pairs = Pairs.of(ds, gold, metric, along, base, other, self.measure, these_systems=these)
+        measure = on_scale(self.measure, pairs.scores)
         if not by_labels:
-            return self, pairs
+            return replace(self, measure=measure), pairs
         dims = random_dims(self.resample, self.interval.dims, pairs.scores.shape)
         near_copies.check(pairs.scores, dims, self.clusters)
         clusters = clustering.of_scores(pairs.scores, self.clusters, dims)
-        return replace(self, interval=replace(self.interval, dims=dims, clusters=clusters)), pairs
+        interval = replace(self.interval, dims=dims, clusters=clusters)
+        return replace(self, measure=measure, interval=interval), pairs
 
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         if self.method != "jackknife":
             return
         none = result["difference"].notnull() & result["ci_low"].isnull()
-        text = f"no jackknife interval, which needs {jackknife_needs(self.measure, self.interval.dims)}, for"
+        text = f"no jackknife interval, which needs {jackknifed.needs(self.measure, self.interval.dims)}, for"
         pairs.scores.later.make(checks.warn_where, none, text, "no_interval")
         pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK, "fell_back")
 

@@ -10,20 +10,19 @@ import xarray as xr
 
 from xsumstat import catalogue
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import clustering
+from xsumstat.analyses import clustering, jackknifed
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     check_given,
     checked_measure,
     checked_progress,
     checked_resample,
-    jackknife_needs,
+    entrance,
     random_dims,
     settled,
     these_systems,
     threshold_attrs,
     warn_drawn_threshold,
-    warn_of_ranked_means,
     why_undefined,
 )
 from xsumstat.core import validate
@@ -31,7 +30,6 @@ from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
-from xsumstat.inference.jackknife import FAR
 from xsumstat.resampling.group_jackknife import OF_ALL, OF_GROUP, OF_PAIR, GroupJackknife, Groups
 
 _ORDER = (
@@ -115,10 +113,8 @@ def compare_groups(
     if "cell" in dims:
         raise ValueError("resample='cell' does not go with compare_groups: it leaves out systems and inputs")
     names = clustering.checked(cluster, measure, given)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "given": given}
-    ready |= {"compared_within": measure.compared_within, "constant": measure.coefficient.of_constants}
-    ready["ties_left_out"] = measure.leaves_ties_out
-    scores = schema.prepare(ds, gold, metric, these_systems=these_systems(resample, dims), **ready)
+    ready: dict[str, Any] = {**entrance(measure), "given": given, "these_systems": these_systems(resample, dims)}
+    scores = schema.prepare(ds, gold, metric, **ready)
     calibrated.refuse(scores.score, "compare_groups")
     groups, labels = _groups(ds, scores, by)
     by = str(by)
@@ -218,7 +214,7 @@ def _warn(
 ) -> None:
     later, measure = scores.later, job.measure
     warn_drawn_threshold(measure, scores.shape)
-    warn_of_ranked_means(
+    jackknifed.warn_of_ranked_means(
         measure, job.dims, "10 % of equally good metrics", "use coefficient='pearson' or level='input'"
     )
     sizes = [len(each) for each in job.groups.places if len(each)]
@@ -230,7 +226,7 @@ def _warn(
         )
     why = why_undefined(measure.coefficient, measure.given)
     later.make(checks.warn_undefined, of_group["correlation"], *scores.spreads, why)
-    message = f"no jackknife interval, which needs {jackknife_needs(measure, job.dims)}, for"
+    message = f"no jackknife interval, which needs {jackknifed.needs(measure, job.dims)}, for"
     low = of_group["correlation"].where(of_group["without_limits"] == 0)
     later.make(checks.warn_without_limits, of_group["correlation"], low, message)
     later.make(checks.warn_where, of_group["group_fell_back"] > 0, checks.FELL_BACK["jackknife"], "fell_back")
@@ -245,5 +241,4 @@ def _warn(
     metrics = scores.score["metric"].values[scores.rows].tolist()
     names = [f"{metric} ({by} {label})" for metric in metrics for label in labels]
     resting = of_group["rests_on"].transpose(..., "metric", by)
-    systems = checks.labels_of(scores.score, "system")
-    later.make(checks.warn_resting, resting, names, systems, measure.coefficient.name, FAR)
+    jackknifed.warn_resting(resting, names, scores, measure)

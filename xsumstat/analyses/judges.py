@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import calibration, jackknifed, scales
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     Draws,
@@ -18,7 +18,6 @@ from xsumstat.analyses.measure import (
     by_gold,
     checked_measure,
     checked_resample,
-    interval_method,
     on_scale,
     random_dims,
     these_systems,
@@ -82,18 +81,19 @@ def alt_test(
     ----------
     {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
-        The judges. Default: all metrics except the human scores.
+        The judges. Default: all metrics except human scores and covariates.
     {along.raters}
     margin : float, default 0.2
-        How much more often a rater may be the better one. The authors use .2 for experts, .15 for skilled raters, .1
-        else.
+        How far the rater's share of wins may exceed the judge's. The authors use 0.2 if the raters are experts, 0.15 if
+        they are skilled, and 0.1 if they are crowd workers.
     alignment : {"rmse", "accuracy"}, default "rmse"
         Agreement with the other raters: root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
         `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
     test : {"t", "wilcoxon"}, default "t"
-        One-sided test of the items. The authors advise "wilcoxon" below 30 items; it is very liberal here.
+        One-sided test of the items. The authors advise "wilcoxon" for fewer than 30 items; in our simulations it is
+        very liberal (documentation, "Calibration").
     alpha : float, default 0.05
         Bound on the false discovery rate over the raters (Benjamini & Yekutieli).
     {by}
@@ -104,15 +104,16 @@ def alt_test(
         On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
         share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
-        ``attrs["other_scale"]`` names judges without a verdict, ``attrs["calibrated"]`` others.
+        ``attrs["other_scale"]`` lists judges on another scale, which get no verdict; ``attrs["calibrated"]`` lists
+        judges that were calibrated first.
 
     Notes
     -----
-    Null hypothesis: the rater is the better one at least `margin` more often than the judge. A judge may replace a
-    rater if the winning rate is at least .5. Scope: these raters. Items (outputs with the judge's, the rater's and
-    another rating) are taken to be independent; with many systems on few inputs the test is liberal. Ties count for
-    both. Sizes: documentation, "Calibration". Source: Calderon, Reichart & Dror (2025), "The Alternative Annotator Test
-    for LLM-as-a-Judge".
+    Null hypothesis: the rater's share of wins exceeds the judge's by at least `margin`. A tie is a win for both. A
+    judge may replace one of these raters if its winning rate is at least 0.5. The test treats items (outputs with the
+    judge's, the rater's and another rating) as independent; with many systems on few inputs it is liberal. Sizes:
+    documentation, "Calibration". Source: Calderon, Reichart & Dror (2025), "The Alternative Annotator Test for
+    LLM-as-a-Judge".
 
     Examples
     --------
@@ -339,7 +340,7 @@ def human_ceiling(
     ----------
     {ds.ratings rating}
     metric : label, list of labels or bool DataArray, optional
-        Metrics to compare with raters. Default: all except the human scores.
+        Metrics to compare with raters. Default: all except human scores and covariates.
     {along.raters level coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
@@ -451,7 +452,7 @@ def _interval_method(
     defined = (
         alike and jackknife.varying(shape, dims) == dims and not jackknife.too_few(shape, dims, dims, measure.level)
     )
-    return interval_method(measure, dims, interval, False) if defined else "bootstrap"
+    return jackknifed.interval_method(measure, dims, interval, False) if defined else "bootstrap"
 
 
 def _with_raters(

@@ -13,15 +13,14 @@ import xarray as xr
 from xsumstat.coefficients import arrays, cell_ties, table, ties
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.core import validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import checks, facts, scale_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.resampling import draws
 
-__all__ = ["GROUPS", "LAYERS", "Draws", "Measure"]
+__all__ = ["LAYERS", "Draws", "Measure"]
 
-# The dim along which a level's groups lie.
-GROUPS = {"input": "input", "within_system": "system"}
 # Dims of score and of gold that can be drawn, and are then made one.
 LAYERS = ("reference", "rater")
 AUTO = "auto"
@@ -61,7 +60,7 @@ def checked_progress(progress: Any) -> bool | None:
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:
     """What is measured, from the keywords; "available" applies to system means only."""
-    level = validate.choice("level", level, validate.LEVELS)
+    level = validate.choice("level", level, LEVELS)
     missing = validate.choice("missing", missing, ("pairwise", "available"))
     undefined = validate.choice("undefined", undefined, ("drop", "zero"))
     if level != "system":
@@ -123,6 +122,22 @@ def _is_auto(resample: Any) -> bool:
     return isinstance(resample, str) and resample == AUTO
 
 
+def entrance(measure: Measure, *, constant: bool = True) -> dict[str, Any]:
+    """What the entrance of scores must know of a measure; `constant` metrics pass where it is defined for them."""
+    found: dict[str, Any] = {
+        "level": measure.level,
+        "missing": measure.missing,
+        "compared_within": measure.compared_within,
+    }
+    found["ties_left_out"] = measure.leaves_ties_out
+    return {**found, "constant": constant and measure.coefficient.of_constants}
+
+
+def weighs(measure: Measure, given: Any, clusters: tuple[str, ...] = ()) -> bool:
+    """Whether drawn inputs can have weights, by the measure and what goes with it."""
+    return measure.can_weigh and given is None and not clusters
+
+
 def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) -> tuple[str, ...]:
     """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems."""
     if not _is_auto(resample):
@@ -134,44 +149,6 @@ def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) ->
 def these_systems(resample: Any, dims: tuple[str, ...]) -> bool | None:
     """Whether an answer speaks of the systems at hand alone; None for "auto", which goes by their number."""
     return None if _is_auto(resample) else dims == ("input",)
-
-
-def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:
-    """The method of `ci` that "auto" stands for."""
-    draws_asked = interval is not None or bool(keep_samples) or not set(dims) <= {"system", "input"}
-    return "jackknife" if not draws_asked and jackknife_holds(measure, dims) else "bootstrap"
-
-
-def jackknife_holds(measure: Measure, dims: tuple[str, ...]) -> bool:
-    """Whether the jackknife has its nominal coverage, and better than draws."""
-    record = measure.coefficient.leave_one_out
-    if measure.coefficient.copies_agree:
-        return measure.level != "global"
-    return record is not None and not (record.of_ranks and measure.level == "system" and dims == ("input",))
-
-
-def warn_of_ranked_means(measure: Measure, dims: tuple[str, ...], compared: str, advice: str) -> None:
-    """Warn where the jackknife compares ranked system means over inputs alone."""
-    if measure.coefficient.leave_one_out is not None and not jackknife_holds(measure, dims):
-        validate.warn(
-            f"the jackknife of ranked system means over inputs alone is liberal: in simulations up to {compared} "
-            f"differed at .05, and 95 % intervals covered the true difference in about 80 %; {advice}",
-            "too_short",
-        )
-
-
-def jackknife_needs(measure: Measure, dims: tuple[str, ...]) -> str:
-    """What there must be for the jackknife to have an interval, in words."""
-    ranked = measure.coefficient.leave_one_out is not None and measure.coefficient.leave_one_out.of_ranks
-    if dims == ("input",) and measure.level == "within_system":
-        return "4 inputs or more"
-    if dims == ("input",) and measure.level == "global":
-        return "at least 4 systems or 4 inputs, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and measure.level == "system" and not ranked:
-        return "at least 3 systems, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and not (ranked and measure.level == "system"):
-        return "2 inputs or more on which scores vary"
-    return "4 systems (within_system 4 inputs) or more"
 
 
 # --- Thresholds: how far apart two scores must be ---

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import analytic_tests, calibration, clustering, metric_tests, pooling
+from xsumstat.analyses import analytic_tests, calibration, clustering, jackknifed, metric_tests, pooling
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     AUTO,
@@ -19,13 +19,13 @@ from xsumstat.analyses.measure import (
     check_given,
     checked_measure,
     checked_resample,
-    jackknife_needs,
+    entrance,
     random_dims,
     settled,
     these_systems,
     threshold_attrs,
     warn_drawn_threshold,
-    warn_of_ranked_means,
+    weighs,
 )
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
@@ -47,7 +47,7 @@ from xsumstat.dataset import (
 )
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import comparison, corrections
-from xsumstat.inference.jackknife import FAR, Estimated, averaged
+from xsumstat.inference.jackknife import Estimated, averaged
 from xsumstat.resampling.jackknife import Jackknife, estimated, tiled
 
 FORMULAS = analytic_tests.METHODS
@@ -180,12 +180,9 @@ class _Asked:
     resample: Any
 
     def prepared(self, ds: xr.Dataset, gold: Any, job: _Comparison) -> tuple[schema.Scores, tuple[Pair, ...]]:
-        level, coefficient = job.measure.level, job.measure.coefficient
-        ready: dict[str, Any] = {"level": level, "missing": job.measure.missing, "given": self.given}
-        ready |= {"compared_within": job.measure.compared_within, "constant": coefficient.of_constants}
-        ready["ties_left_out"] = job.measure.leaves_ties_out
+        ready: dict[str, Any] = {**entrance(job.measure), "given": self.given}
         ready["these_systems"] = these_systems(self.resample, job.dims)
-        ready["weigh"] = job.measure.can_weigh and self.given is None and not self.clusters
+        ready["weigh"] = weighs(job.measure, self.given, self.clusters)
         return metric_pairs.prepare(ds, gold, self.metric, self.other, **ready)
 
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
@@ -296,13 +293,10 @@ def _warn(
     found: xr.Dataset, difference: xr.DataArray, resting: xr.DataArray, scores: schema.Scores, job: _Comparison
 ) -> None:
     pair_results.warn_undefined(difference, job.targets, scores)
-    warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
+    jackknifed.warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
-    needs = jackknife_needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")
+    needs = jackknifed.needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")
     message = f"no jackknife interval, which needs {needs}, for"
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)
     later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
-    labels = scores.score["metric"].values.tolist()
-    names = [" and ".join(str(labels[at]) for at in pair) for pair in job.targets]
-    systems = checks.labels_of(scores.score, "system")
-    later.make(checks.warn_resting, resting, names, systems, job.measure.coefficient.name, FAR)
+    jackknifed.warn_resting(resting, jackknifed.names_of(job.targets, scores), scores, job.measure)

@@ -15,7 +15,7 @@ from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
 from xsumstat.coefficients import table
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.caveats import Caveat, UnusableGoldError
 from xsumstat.core.types import BoolArray, CorrelationFunction
 from xsumstat.dataset import calibrated, checks, chunking, facts, locate, pair_results, results, value_checks
@@ -66,7 +66,7 @@ def metric_ci(
            [0.21,  nan]])
     """
     check_symmetric(table.get(coefficient))
-    level = validate.choice("level", level, validate.LEVELS)
+    level = validate.choice("level", level, levels.LEVELS)
     later = value_checks.Checks()
     with value_checks.held() as of_scores:
         score = schema.prepare_metrics(ds, metric, level=level, later=later)

@@ -17,6 +17,7 @@ from xsumstat.analyses.measure import (
     check_given,
     checked_dims,
     checked_measure,
+    entrance,
     random_dims,
     settled,
     these_systems,
@@ -27,13 +28,12 @@ from xsumstat.analyses.pair_tests import Correction
 from xsumstat.coefficients import ties
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.core import arguments, validate
+from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, facts, metric_pairs, near_copies, pair_results
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DecisionPlan, DrawPlan, SwapPlan
 
-# The dim along which decisions between two outputs make a group.
-_GROUPS = {"input": "input", "within_system": "system"}
 # Measured by benchmarks/sizes.py.
 _FOUND = "13.5 to 28.5 %"
 
@@ -80,7 +80,8 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap all scores of a system together, all of an input together, or each separately ("both", the default).
+        Swap the scores of each output separately ("both", the default), all scores of an input together, or all of a
+        system. Only "system" generalises to systems like these: "both" differs from the "both" of `compare_metrics`.
     {crossed swap tests n_resamples.swaps options samples}
 
     {dataset}
@@ -93,9 +94,8 @@ def perm_test(
 
     Notes
     -----
-    Null hypothesis: each swapped unit (output, system or input) could have had either metric's score. Scope: these
-    systems; with ``resample="system"`` systems like these. It is often significant for metrics that are equally good in
-    general but favour different systems. Sizes: documentation, "Calibration". Source: Deutsch et al. (2021), §4.2.
+    Null hypothesis: each swapped unit could have had either metric's score. It is often rejected for metrics that are
+    equally good in general but favour different systems. Sizes: "Calibration". Source: Deutsch et al. (2021), §4.2.
 
     {demo}
     >>> test = ds.meta.perm_test("human", metric="judge", other="rouge", level="input", rng=1)
@@ -145,7 +145,7 @@ def prepared_perm_test(
     validate.flag("crossed", crossed)
     by_decisions = _decided(swap, record, level, resample, crossed)
     if resample is None:
-        resample = _GROUPS[level] if by_decisions and swap is None else "both"
+        resample = GROUPS[level] if by_decisions and swap is None else "both"
     dims = validate.dims("resample", resample)
     if crossed and len(dims) < 2:
         raise ValueError(f"crossed=True swaps over both dims and needs resample='both', got {resample!r}")
@@ -156,10 +156,8 @@ def prepared_perm_test(
         _check_decisions(resample, dims, crossed, level)
     refused = "swap='decisions'" if by_decisions else f"method={method!r}" if method != "permutation" else ""
     clusters = clustering.checked(cluster, measure, given, refused)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": record.of_constants}
-    ready["ties_left_out"] = measure.leaves_ties_out
-    ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, dims != ("system",)  # swaps of cells are of these, too
+    ready: dict[str, Any] = {**entrance(measure), "given": given}
+    ready["these_systems"] = dims != ("system",)  # swaps of cells are of these, too
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     if by_decisions:
@@ -209,7 +207,7 @@ def prepared_perm_test(
 
 def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed: bool) -> bool:
     if swap is None:
-        group = _GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
+        group = GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
         return group is not None and (resample is None or validate.dims("resample", resample) == (group,))
     if validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
         raise ValueError(f"swap='decisions' needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")
@@ -218,7 +216,7 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
 
 def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
     if len(dims) > 1:
-        group = _GROUPS.get(level)
+        group = GROUPS.get(level)
         instead = "swap='scores'" if group is None else f"resample={group!r}, the default, or swap='scores'"
         validate.warn(
             "swapping single decisions ignores that decisions share outputs: the test is liberal (at .05 it found "
@@ -229,7 +227,7 @@ def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
 
 
 def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level: str) -> None:
-    group = _GROUPS.get(level)
+    group = GROUPS.get(level)
     if len(dims) == 1 and dims[0] != group:
         allowed = "'both'" if group is None else f"'both' or {group!r}"
         raise ValueError(
@@ -298,10 +296,7 @@ def boot_test(
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     draws = Draws.checked(n_resamples, rng, keep_samples=keep_samples, progress=progress)
     clusters = clustering.checked(cluster, measure, given)
-    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "constant": measure.coefficient.of_constants}
-    ready["ties_left_out"] = measure.leaves_ties_out
-    ready["compared_within"] = measure.compared_within
-    ready["given"], ready["these_systems"] = given, these_systems(resample, dims)
+    ready: dict[str, Any] = {**entrance(measure), "given": given, "these_systems": these_systems(resample, dims)}
     scores, tested = metric_pairs.prepare(ds, gold, metric, other, **ready)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)

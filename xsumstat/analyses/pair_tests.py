@@ -19,6 +19,7 @@ from xsumstat.core.types import FloatArray, IntArray, Pair
 from xsumstat.dataset import checks, labelled, pair_results, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import signflip_distribution
+from xsumstat.inference.corrections import Pool
 from xsumstat.resampling import threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE, AtOnce, Job, OfMetrics, over_blocks
 from xsumstat.resampling.permutation import PairTests
@@ -79,7 +80,7 @@ def resampled(scores: schema.Scores, job: PairTests, correction: Correction, dra
     if correction.adjust == "maxt" and scores.used is not None:
         pairs = by_pair["samples"], by_pair["difference"]
         place = _rows(by_pair["difference"], scores, job)
-        result = families.stepped_down_lazily(result, correction.within, *pairs, place, **_how(job))
+        result = families.stepped_down_lazily(result, correction.within, *pairs, _pool(job), place)
     else:
         result = families.adjusted(result, correction.adjust, correction.within)
     return result if draws.keep_samples else result.drop_vars("samples", errors="ignore")
@@ -158,7 +159,7 @@ def _step_down(
                 yield row
 
     with threads.progress_bar(place.size, progress) as bar:
-        return families.stepped_down(result, within, rows, place, **_how(job))
+        return families.stepped_down(result, within, rows, place, _pool(job))
 
 
 def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr.DataArray:
@@ -167,9 +168,8 @@ def _rows(difference: xr.DataArray, scores: schema.Scores, job: PairTests) -> xr
     return pair_results.laid_out({"difference": numbers}, job.targets, scores)["difference"]
 
 
-def _how(job: PairTests) -> dict[str, Any]:
-    plan = job.plan
-    return {"alternative": job.alternative, "centred_on_estimate": plan.centred_on_estimate, "exact": plan.exact}
+def _pool(job: PairTests) -> Pool:
+    return Pool(job.alternative, job.plan.centred_on_estimate, job.plan.exact)
 
 
 # --- Computed, not sampled ---

@@ -11,12 +11,12 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
+from xsumstat.analyses import jackknifed
 from xsumstat.analyses.measure import (
     AUTO,
     checked_measure,
     checked_progress,
     checked_resample,
-    interval_method,
     random_dims,
 )
 from xsumstat.coefficients.table import COEFFICIENTS
@@ -55,7 +55,7 @@ def unless_jackknife(given: dict[str, Any]) -> bool:
     dims = checked_resample(given.get("resample", AUTO), measure, auto=True)
     method = given.get("method", "auto")
     if method == "auto":
-        method = interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))
+        method = jackknifed.interval_method(measure, dims, given.get("interval"), given.get("keep_samples"))
     return bool(method != "jackknife")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
 from xsumstat.dataset import scores as schema
@@ -128,7 +128,7 @@ class _Scores:
 def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
-    validate.choice("level", level, ("auto", *validate.LEVELS))
+    validate.choice("level", level, ("auto", *levels.LEVELS))
     score = locate.checked_scores(ds)
     _check_runs(score, along)
     human, name = None, None

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, covariates, facts, golds, locate, masks, value_checks
 from xsumstat.dataset.directions import SENTINEL, VARIES
@@ -60,7 +60,7 @@ def sentinels(
     array([0.77, 0.49])
     """
     score = locate.checked_scores(ds)
-    validate.choice("level", level, validate.LEVELS)
+    validate.choice("level", level, levels.LEVELS)
     human, name, own = _gold(ds, score, gold)
     seen = _seen(sees, level)
     _check_shared(human, score, seen if given is None else SEEN)

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import correlation
+from xsumstat.analyses.measure import entrance
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
@@ -124,8 +125,7 @@ class Pairs:
                 f"labels); got along={along!r}, other={other!r}"
             )
         check_base(along, base)
-        how: dict[str, Any] = {"level": measure.level, "compared_within": measure.compared_within}
-        how |= {"missing": measure.missing, "these_systems": these_systems, "ties_left_out": measure.leaves_ties_out}
+        how = {**entrance(measure, constant=False), "these_systems": these_systems}
         if along is None:
             scores, targets = metric_pairs.prepare(ds, gold, metric, other, **how)
             return cls(scores, targets, None, [], [])

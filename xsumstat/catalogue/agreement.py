@@ -92,7 +92,8 @@ ANALYSES = (
         aim="We regressed {regression} [bell2002bias, cameron2011robust].",
         say="narrative.findings_tests.bias",
         closing="narrative.findings_tests.bias_closing",
-        core=("metric", "covariate"),
+        core=("metric", "covariate", "reliability"),
+        only={"reliability": ("corrected_slope", "corrected_pvalue")},
     ),
     Analysis(
         "normality",

@@ -44,6 +44,7 @@ ANALYSES = (
         aim="We computed the principal components of the ranks that metrics give to outputs [braun2022survive].",
         say="narrative.findings.pca",
         core=("metric", "component"),
+        only={"metric": ("coordinate",)},
     ),
     Analysis(
         "disagreement",

@@ -110,5 +110,6 @@ ANALYSES = (
         "least {threshold} [braun2022survive].",
         say="narrative.findings_tests.dominance",
         core=PAIR,
+        only=dict.fromkeys(PAIR, ("probability", "resolved", "probability_shift")),
     ),
 )

@@ -28,6 +28,12 @@ OF_VERSIONS = {
     "excess": Variable("shift minus the mean shift of the other systems", "score"),
     "excess_pvalue": Variable("p-value of the excess"),
 }
+_OF_SYSTEMS = (
+    *("old_mean", "mean", "old_rank", "rank"),
+    *("system_shift", "system_shift_low", "system_shift_high"),
+    *("system_shift_pvalue", "system_shift_pvalue_adjusted"),
+    *("excess", "excess_low", "excess_high", "excess_pvalue", "excess_pvalue_adjusted"),
+)
 ANALYSES = (
     Analysis(
         "agreement",
@@ -55,6 +61,7 @@ ANALYSES = (
         },
         say="narrative.findings.human_ceiling",
         core=("metric", "rater"),
+        only={"along": ("by_rater",)},
     ),
     Analysis(
         "alt_test",
@@ -68,6 +75,7 @@ ANALYSES = (
         "where it wins against half of the raters or more [calderon2025alternative].",
         say="narrative.findings_tests.alt_test",
         core=("metric", "rater"),
+        only={"along": ("advantage", "human_advantage", "pvalue", "n_items")},
     ),
     Analysis(
         "confusion",
@@ -96,10 +104,7 @@ ANALYSES = (
             *("shift", "shift_low", "shift_high", "shift_pvalue"),
             *("heterogeneity", "df_numerator", "df_denominator"),
             *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted"),
-            *("old_mean", "mean", "old_rank", "rank"),
-            *("system_shift", "system_shift_low", "system_shift_high"),
-            *("system_shift_pvalue", "system_shift_pvalue_adjusted"),
-            *("excess", "excess_low", "excess_high", "excess_pvalue", "excess_pvalue_adjusted"),
+            *_OF_SYSTEMS,
         ),
         pictures=("drift", "forest"),
         tests={"jackknife": TestName("two one-sided jackknife tests")},
@@ -111,6 +116,7 @@ ANALYSES = (
         "systems' means differ (Hotelling's T²).",
         say="narrative.findings_drift.drift",
         core=("metric", "system"),
+        only={"system": _OF_SYSTEMS},
     ),
     Analysis(
         "repeatability",
@@ -144,6 +150,10 @@ ANALYSES = (
         say="narrative.findings_judges.repeatability",
         closing="narrative.findings_judges.repeatability_closing",
         core=("metric", "n_runs", "effect"),
+        only={
+            "n_runs": ("reliability", *LIMITS, "correlation", "correlation_low", "correlation_high"),
+            "effect": ("variance", "standard_error", "share"),
+        },
     ),
     Analysis(
         "missingness",
@@ -172,6 +182,11 @@ ANALYSES = (
         "scores allow [manski2003partial].",
         say="narrative.findings_judges.missingness",
         core=("metric", "system", "test", "human_quarter"),
+        only={
+            "system": ("missing_share", *LIMITS, "n_missing", "n_outputs", "mean", "mean_low", "mean_high"),
+            "test": ("pvalue",),
+            "human_quarter": ("missing_by_score",),
+        },
     ),
     Question("calibrate", GROUP),
     Question("majority_vote", GROUP),

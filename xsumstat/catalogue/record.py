@@ -84,12 +84,19 @@ class Analysis(Question):
     # many labels; and of a final sentence.
     say: str = ""
     core: tuple[str, ...] = ("metric",)
+    # Dims that some variables lack, and those that have them; "along" is the dim that results name in this attr.
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     best: str = ""
     closing: str = ""
 
     @property
     def variables(self) -> tuple[str, ...]:
         found = (*self.main, *self.others)
+        return (*found, *_OF_TESTS) if "pvalue" in found else found
+
+    def along(self, dim: str) -> tuple[str, ...]:
+        """Variables that have this dim, of results that have it."""
+        found = self.only.get(dim, self.variables)
         return (*found, *_OF_TESTS) if "pvalue" in found else found
 
     @property

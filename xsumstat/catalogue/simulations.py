@@ -7,6 +7,7 @@ from xsumstat.catalogue.variables import GRID, LIMITS, PAIR, PAIRS, TRIALS, limi
 
 _DIFFERENCE = Variable("difference of average scores", turned="negated")
 _TESTS_OF_AVERAGES = TestName("permutation tests of the average score", draws="swaps")
+_OF_TASKS = ("correlation", "baseline", "baseline_constant", "task_rank", "task_cluster")
 ANALYSES = (
     Analysis(
         "rank_tasks",
@@ -27,6 +28,10 @@ ANALYSES = (
         " some metric of the one before is significantly better [freitag2023results].",
         say="narrative.findings_tests.rank_tasks",
         core=("metric", "other_metric", "task"),
+        only={
+            "other_metric": ("difference", "pvalue", "task_difference"),
+            "task": (*_OF_TASKS, "weight", "task_difference"),
+        },
     ),
     Analysis(
         "ranks_by",
@@ -44,6 +49,10 @@ ANALYSES = (
         say="narrative.findings_tests.ranks_by",
         closing="narrative.findings_tests.ranks_closing",
         core=("metric", "other_metric"),
+        only={
+            "metric": ("average_score", "average_rank", "rank", "cluster", "difference", "pvalue"),
+            "other_metric": ("difference", "pvalue"),
+        },
     ),
     Analysis(
         "rank_stability",
@@ -136,5 +145,11 @@ ANALYSES = (
         },
         say="narrative.findings_plans.plan",
         core=(*PAIR, "difference", "n_systems", "n_inputs", "n_raters", "n_judged", "budget"),
+        only={
+            "n_inputs": (
+                *("width", "width_low", "width_high", "power", "power_low", "power_high", *LIMITS),
+                *("standard_error", "correlation", "mc_error", "simulated"),
+            )
+        },
     ),
 )

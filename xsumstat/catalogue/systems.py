@@ -55,6 +55,7 @@ ANALYSES = (
         say="narrative.findings.system_means",
         closing="narrative.findings.means_closing",
         core=("metric", "system"),
+        only={"metric": ("weight",)},
     ),
     Analysis(
         "discriminative_agreement",
@@ -83,6 +84,7 @@ ANALYSES = (
         "[rankel2011ranking, hochberg1982graphical].",
         say="narrative.findings.input_effect",
         core=("metric", "input"),
+        only={"input": ("mean_rank", *LIMITS, "n_distinct", "n_scores")},
     ),
     Question("sample_inputs", GROUP),
     Analysis(
@@ -108,5 +110,11 @@ ANALYSES = (
         say="narrative.findings_plans.variance_components",
         closing="narrative.findings_plans.components_closing",
         core=(*PAIR, "effect", "n_inputs", "n_raters"),
+        only={
+            "other_metric": ("covariance", "covariance_error", "correlation", "n_cells"),
+            "effect": ("variance", "standard_error", "share", "covariance", "covariance_error", "correlation"),
+            "n_inputs": ("reliability",),
+            "n_raters": ("reliability",),
+        },
     ),
 )

@@ -18,6 +18,7 @@ import xarray as xr
 from xsumstat.cli import compilation, gate, options, task_command
 from xsumstat.coefficients import table
 from xsumstat.core import arguments, extras, validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
 from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
@@ -56,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     ready = options.Parser(
         prog=prog,
         usage="%(prog)s SCORES [--gold NAME | --gold-file FILE] [options]\n       %(prog)s compile",
-        description="How well does each metric agree with human scores, how sure is that, and which metric is better?",
+        description="How well does each metric agree with human scores, how certain is that, and which one is better?",
         epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,8 +65,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "scores",
         metavar="SCORES",
-        help=f"a file ({', '.join(io.FORMATS)}), a folder of such logs, a shared task's folder, or a data set's name: "
-        f"{', '.join(datasets.NAMES)}",
+        help=f"a file ({', '.join(io.FORMATS)}), a folder of {', '.join(recognised.SUFFIXES)} logs, a shared task's "
+        f"folder, or a data set's name: {', '.join(datasets.NAMES)}",
     )
     add("--gold", metavar="NAME", help="the human scores: a metric or a variable (default: the data set's own)")
     add(
@@ -87,11 +88,11 @@ def parser() -> argparse.ArgumentParser:
         "--metric",
         nargs="+",
         metavar="NAME",
-        help="metrics or judges to evaluate (default: all except the human scores)",
+        help="metrics or judges to evaluate (default: all except human scores and covariates, such as a length)",
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics and judges whose low scores are good")
     one_of = options.one_of
-    levels = one_of("level", ("auto", *validate.LEVELS))
+    levels = one_of("level", ("auto", *LEVELS))
     add(
         "--level",
         default="auto",
@@ -138,8 +139,9 @@ def parser() -> argparse.ArgumentParser:
         "--margin",
         type=float,
         metavar="M",
-        help="--judge and --require alt_test: margin of the alternative annotator test; .2 for experts (default), .15 "
-        "for skilled annotators, .1 for crowd workers",
+        help="--judge and --require alt_test: margin of the alternative annotator test, by how much a rater's share of "
+        "wins may exceed the judge's. The default, .2, is for raters who are experts; .15 is for skilled raters, and "
+        ".1 for crowd workers",
     )
     add("--alpha", type=float, default=0.05, help="significance level (default: %(default)s)")
     add(
@@ -163,7 +165,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="RULE",
         help="rule that every judge must meet: a coefficient such as 'kappa >= .6' (the lower limit of the interval "
         "decides), 'alt_test', 'bias', 'bias <= .1', or with --anchor 'drift <= .05' (agreement changed by less than "
-        ".05). The exit status is 0 if all rules are met, 1 if one is not met, and 2 if one cannot be decided",
+        ".05). Repeat the option for each rule: --require alt_test --require 'kappa >= .6'. The exit status is 0 if "
+        "all rules are met, 1 if one is not met, and 2 if one cannot be decided",
     )
     add(
         "--anchor",

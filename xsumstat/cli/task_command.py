@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--dump",
         type=Path,
         metavar="FOLDER",
-        help="write scores and results as tab-separated tables into a folder (also of a table's report)",
+        help="write scores and results as tab-separated files into a folder; works for a table of scores too",
     )
 
 

@@ -239,6 +239,13 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             yield x[both[:, j], j], z[both[:, j], j]
 
 
+def residuals(values: FloatArray, means: FloatArray, there: BoolArray) -> FloatArray:
+    """Scores (..., systems, inputs) less the mean of their system and then of their input; 0 where missing."""
+    rest = np.where(there, values - means[..., None], 0.0)
+    of_inputs = rest.sum(axis=-2, keepdims=True) / np.maximum(there.sum(axis=-2, keepdims=True), 1)
+    return np.asarray(np.where(there, rest - of_inputs, 0.0))
+
+
 def summed(values: FloatArray | IntArray, codes: IntArray) -> FloatArray:
     """Sums over the members of each group, (groups, ...), for values (members, ...) and their groups from 0 on."""
     found: FloatArray = np.zeros((int(codes.max(initial=-1)) + 1, *values.shape[1:]))

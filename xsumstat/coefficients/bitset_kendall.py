@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import correlation as kernels
@@ -39,9 +40,7 @@ def groups(
 
 
 def _suits(shape: tuple[int, int], measure: Measure) -> bool:
-    if measure.level not in ("input", "within_system"):
-        return False
-    return not arrays.by_pairs(*(shape if measure.level == "input" else shape[::-1]))
+    return measure.level in levels.GROUPS and not arrays.by_pairs(*levels.sizes(measure.level, shape))
 
 
 def of_pairs(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xsumstat.coefficients import arrays
+from xsumstat.coefficients.record import OfOneGroup
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import cell_ties as kernels
 
@@ -22,7 +23,7 @@ _LISTED = 2**22
 
 
 @dataclass(frozen=True)
-class CellTies:
+class CellTies(OfOneGroup):
     """Accuracy with ties of all cells; cells with equal scores are one kind."""
 
     x: FloatArray  # (kinds,), the metric's scores, ascending
@@ -66,9 +67,6 @@ class CellTies:
         counts = np.bincount(self.kinds[self.kinds >= 0], minlength=len(self.x))
         right, n = self._right(self.first, counts)
         return np.array([_share(right, n)]), np.array([float(n)])
-
-    def value(self) -> float:
-        return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         """The statistic for each row of counts; a calibrated threshold is the best edge of each."""

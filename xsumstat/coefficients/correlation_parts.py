@@ -11,6 +11,7 @@ from xsumstat.coefficients import arrays, few_cells, weighted_pearson
 from xsumstat.coefficients.curvature import Bend, Curvature
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import jackknife as jackknife_kernels
@@ -24,7 +25,7 @@ def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Par
     x, z = arrays.scaled(x), arrays.scaled(z)
     if measure.weights is not None:
         return weighted_pearson.parts(x, z, measure, measure.weights)
-    if measure.level in ("input", "within_system"):
+    if measure.level in levels.GROUPS:
         return _of_groups(x, z, measure, kind)
     value = measure.estimator(x, z).value()
     if measure.level == "system":
@@ -41,7 +42,7 @@ def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind:
     (mean_x, *_), (mean_z, *_) = arrays.equal_means(x, cells_x), arrays.equal_means(z, cells_z)
     pearson = _one_group(mean_x, mean_z, kernels.PEARSON)
     without = pearson if kind == kernels.PEARSON else _one_group(mean_x, mean_z, kind)
-    rest = _residuals(x, mean_x, cells_x), _residuals(z, mean_z, cells_z)
+    rest = arrays.residuals(x, mean_x, cells_x), arrays.residuals(z, mean_z, cells_z)
     known = Curvature((mean_x, mean_z), rest, (cells_x.sum(axis=1), cells_z.sum(axis=1)))
     return OfMeans(value, without, pearson, _noise(known), kind != kernels.PEARSON, bends=(Bend(known),))
 
@@ -74,12 +75,6 @@ def _standard(values: FloatArray) -> tuple[FloatArray, float]:
     return centred / spread, spread
 
 
-def _residuals(values: FloatArray, means: FloatArray, cells: BoolArray) -> FloatArray:
-    rest = np.where(cells, values - means[:, None], 0.0)
-    of_inputs = rest.sum(axis=0) / np.maximum(cells.sum(axis=0), 1)
-    return np.asarray(np.where(cells, rest - of_inputs, 0.0))
-
-
 # --- Groups ---
 
 
@@ -98,7 +93,7 @@ def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Mea
         r = np.where(np.isnan(r) & (size > 0), 0.0, r)
         without = np.where(np.isnan(without) & there & (size > 1), 0.0, without)
     mean = averages(np.where(there, without, r))
-    return OfGroups(value, r, without, mean, there, "input" if measure.level == "within_system" else "system")
+    return OfGroups(value, r, without, mean, there, levels.members(measure.level))
 
 
 def without_members(x: FloatArray, z: FloatArray, there: BoolArray, kind: int) -> tuple[FloatArray, FloatArray]:

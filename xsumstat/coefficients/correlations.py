@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.record import Estimator, Measure, OfManyGroups, OfOneGroup
 from xsumstat.coefficients.sorted_ranks import Sorted
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bootstrap as bootstrap_kernels
 from xsumstat.kernels import correlation as kernels
@@ -28,9 +29,8 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
     x, z = arrays.scaled(x), arrays.scaled(z)
     if measure.level == "global":
         return _Global.of(x, z, kind)
-    within_system = measure.level == "within_system"
-    grouped = (x.T, z.T) if within_system else (x, z)
-    return _Grouped.of(*grouped, kind, measure.undefined_as_zero, within_system)
+    grouped = (x.T, z.T) if measure.level == "within_system" else (x, z)
+    return _Grouped.of(*grouped, kind, measure.undefined_as_zero, measure.level)
 
 
 def of_means(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Estimator:
@@ -131,7 +131,7 @@ def _in_turn(values: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class _System:
+class _System(OfOneGroup):
     kind: int
     threshold: float
     means: Means
@@ -147,9 +147,6 @@ class _System:
         systems, inputs = self.means.x.shape
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), n
 
-    def value(self) -> float:
-        return float(self.groups()[0][0])
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         x, z, weights = self.means.drawn(systems, inputs)
         found = correlate_means(self.kind, x, z, self.means.scale_x, self.means.scale_z, weights, self.threshold)
@@ -157,7 +154,7 @@ class _System:
 
 
 @dataclass(frozen=True)
-class _Global:
+class _Global(OfOneGroup):
     kind: int
     x: FloatArray
     z: FloatArray
@@ -181,9 +178,6 @@ class _Global:
         cells = float(self.x.size if self.mask is None else self.mask.sum())
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([cells])
 
-    def value(self) -> float:
-        return float(self.groups()[0][0])
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         if self.ranks is not None:
             return self.ranks.drawn_cells(self.kind, systems, inputs)
@@ -193,20 +187,20 @@ class _Global:
 
 
 @dataclass(frozen=True)
-class _Grouped:
+class _Grouped(OfManyGroups):
     kind: int
     form: str  # "moments", "pairs", "signs" or "sorted": which kernel, and what `data` holds
     data: tuple[Any, ...]
     mask: FloatArray | None
     undefined_as_zero: bool
-    within_system: bool  # the members are the inputs
+    level: str
     shape: tuple[int, int]  # members, groups
 
     @classmethod
-    def of(cls, x: FloatArray, z: FloatArray, kind: int, undefined_as_zero: bool, within_system: bool) -> _Grouped:
+    def of(cls, x: FloatArray, z: FloatArray, kind: int, undefined_as_zero: bool, level: str) -> _Grouped:
         both = arrays.present(x, z)
         form, data = cls._prepared(x, z, both, kind)
-        return cls(kind, form, data, arrays.or_none(both), undefined_as_zero, within_system, (x.shape[0], x.shape[1]))
+        return cls(kind, form, data, arrays.or_none(both), undefined_as_zero, level, (x.shape[0], x.shape[1]))
 
     @staticmethod
     def _prepared(x: FloatArray, z: FloatArray, both: BoolArray, kind: int) -> tuple[str, tuple[Any, ...]]:
@@ -256,11 +250,8 @@ class _Grouped:
             kernels.spearman_groups(*self.data, self.mask, once, drawn, sums, np.empty((members, 2 * groups)), r, n)
         return r + 0.0, n  # no negative zero, as sums over groups have none
 
-    def value(self) -> float:
-        return arrays.average(*self.groups(), self.undefined_as_zero)
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        w, v = (inputs, systems) if self.within_system else (systems, inputs)
+        w, v = levels.members_first(self.level, systems, inputs)
         if isinstance(self.data[0], Sorted):
             return self.data[0].drawn(self.kind, w, v, self.undefined_as_zero)
         out = np.empty(max(len(w), len(v)))

@@ -11,14 +11,14 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, correlation_swaps
 from xsumstat.coefficients.leave_one_out import OfCells
-from xsumstat.coefficients.record import Differences, Estimator, Measure
+from xsumstat.coefficients.record import Differences, Estimator, Measure, OfOneGroup
 from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 from xsumstat.kernels import correlation as correlation_kernels
 from xsumstat.kernels import pair_differences as kernels
 
 
 @dataclass(frozen=True)
-class PairDifferences:
+class PairDifferences(OfOneGroup):
     """Two score matrices (systems, inputs), 0 where a cell is missing."""
 
     x: FloatArray
@@ -46,9 +46,6 @@ class PairDifferences:
     def groups(self) -> tuple[FloatArray, FloatArray]:
         cells = float(self.x.size if self.mask is None else self.mask.sum())
         return np.array([kernels.pearson_of_pairs(self.sums, arrays.ones(self.x.shape[1])[0])]), np.array([cells])
-
-    def value(self) -> float:
-        return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         out = np.empty(max(len(systems), len(inputs)))

@@ -11,7 +11,8 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, correlation_parts, correlations
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
-from xsumstat.coefficients.record import Estimator, Measure
+from xsumstat.coefficients.record import Estimator, Measure, OfManyGroups, OfOneGroup
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import bootstrap as bootstrap_kernels
 from xsumstat.kernels import correlation as kernels
@@ -95,9 +96,8 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> E
         return _OfMeans.of(whole, kind)
     if measure.level == "global":
         return _OfCells(Members.of(whole.reshape(len(whole), 1, -1), kind), (x.shape[0], x.shape[1]))
-    within_system = measure.level == "within_system"
-    members = Members.of(whole if within_system else whole.transpose(0, 2, 1), kind)
-    return _OfGroups(members, measure.undefined_as_zero, within_system)
+    members = Members.of(whole if measure.level == "within_system" else whole.transpose(0, 2, 1), kind)
+    return _OfGroups(members, measure.undefined_as_zero, measure.level)
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ class Members:
 
 
 @dataclass(frozen=True)
-class _OfGroups:
+class _OfGroups(OfManyGroups):
     members: Members
     undefined_as_zero: bool
-    within_system: bool
+    level: str
 
     @property
     def cost(self) -> float:
@@ -158,18 +158,15 @@ class _OfGroups:
     def groups(self) -> tuple[FloatArray, FloatArray]:
         return self._groups
 
-    def value(self) -> float:
-        return arrays.average(*self.groups(), self.undefined_as_zero)
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        w, v = (inputs, systems) if self.within_system else (systems, inputs)
+        w, v = levels.members_first(self.level, systems, inputs)
         out = np.empty(max(len(w), len(v)))
         partial_kernels.bootstrap_partial(*self.members.data, w, v, self.undefined_as_zero, out)
         return out
 
 
 @dataclass(frozen=True)
-class _OfCells:
+class _OfCells(OfOneGroup):
     members: Members
     shape: tuple[int, int]
 
@@ -180,9 +177,6 @@ class _OfCells:
     def groups(self) -> tuple[FloatArray, FloatArray]:
         return self.members.groups()
 
-    def value(self) -> float:
-        return float(self.groups()[0][0])
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         out = np.empty(max(len(systems), len(inputs)))
         partial_kernels.bootstrap_partial_cells(*self.members.data, systems, inputs, out)
@@ -190,7 +184,7 @@ class _OfCells:
 
 
 @dataclass(frozen=True)
-class _OfMeans:
+class _OfMeans(OfOneGroup):
     kind: int
     values: FloatArray  # 0 where missing
     masks: tuple[FloatArray | None, ...]
@@ -213,9 +207,6 @@ class _OfMeans:
         each = (np.full(systems, inputs) if mask is None else mask.sum(axis=1) for mask in self.masks)
         n = np.all([cells > 0 for cells in each], axis=0).sum()
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), np.array([n], float)
-
-    def value(self) -> float:
-        return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         resamples, size = max(len(systems), len(inputs)), len(self.values)
@@ -241,7 +232,7 @@ class _OfMeans:
 def parts(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Parts:
     """Leave-one-out parts of the estimate, from those of the correlations of all pairs of variables."""
     whole = variables_of(x, z, measure.own_cells)
-    if measure.level in ("input", "within_system"):
+    if measure.level in levels.GROUPS:
         return _parts_of_groups(whole, measure, kind)
     size = len(whole)
     plain = replace(measure, given=())
@@ -270,8 +261,7 @@ def _with_enough(without: FloatArray, size: int) -> FloatArray:
 
 
 def _parts_of_groups(whole: FloatArray, measure: Measure, kind: int) -> OfGroups:
-    within_system = measure.level == "within_system"
-    if within_system:
+    if measure.level == "within_system":
         whole = np.ascontiguousarray(whole.transpose(0, 2, 1))
     there: BoolArray = np.asarray(~np.isnan(whole).any(axis=0))
     size, members = len(whole), there.sum(axis=0)

@@ -11,9 +11,8 @@ import numpy as np
 
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.weights import InputWeights
+from xsumstat.core.levels import GROUPS, LEVELS
 from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray, Pair
-
-LEVELS = ("system", "input", "global", "within_system")
 
 
 class Estimator(Protocol):
@@ -35,6 +34,22 @@ class Estimator(Protocol):
     def cost(self) -> float:
         """Approximate nanoseconds for a resample."""
         ...
+
+
+class OfOneGroup(Estimator, Protocol):
+    """The statistic is the one group's coefficient."""
+
+    def value(self) -> float:
+        return float(self.groups()[0][0])
+
+
+class OfManyGroups(Estimator, Protocol):
+    """The statistic is the average of the groups' coefficients."""
+
+    undefined_as_zero: bool
+
+    def value(self) -> float:
+        return arrays.average(*self.groups(), self.undefined_as_zero)
 
 
 class Differences(Protocol):
@@ -208,7 +223,7 @@ class Measure:
     @property
     def undefined_as_zero(self) -> bool:
         """Whether an undefined group counts as 0; not at levels with one group."""
-        return self.undefined == "zero" and self.level in ("input", "within_system")
+        return self.undefined == "zero" and self.level in GROUPS
 
     @property
     def leaves_ties_out(self) -> bool:

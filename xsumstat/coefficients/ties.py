@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from xsumstat.coefficients import arrays, correlations
 from xsumstat.coefficients.cell_ties import CellTies
-from xsumstat.coefficients.record import Coefficient, Estimator, Measure
+from xsumstat.coefficients.record import Coefficient, Estimator, Measure, OfManyGroups
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import correlation as kernels
 from xsumstat.kernels import means as mean_kernels
@@ -77,7 +78,7 @@ def _means_as_members(values: FloatArray, cells: BoolArray) -> tuple[FloatArray,
 
 
 @dataclass(frozen=True)
-class WithTies:
+class WithTies(OfManyGroups):
     """Accuracy with ties by groups, or over all cells (cells as members), by the pairs that a threshold changes."""
 
     first: IntArray
@@ -128,9 +129,6 @@ class WithTies:
         pairs = n * (n - 1) / 2
         return np.where(pairs > 0, (tied - gained + kept) / np.maximum(pairs, 1.0), np.nan), n
 
-    def value(self) -> float:
-        return arrays.average(*self.groups(), self.undefined_as_zero)
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         out = np.empty(max(len(systems), len(inputs)))
         stop = -1 if math.isnan(self.requested) else self.stop
@@ -139,14 +137,14 @@ class WithTies:
             pairs = (self.first, self.second, self.gain, self.ends)
             tie_kernels.accuracy_of_cells(*pairs, self.codes, stop, present, systems, inputs, out)
             return out
-        w, v = (inputs, systems) if self.level == "within_system" else (systems, inputs)
+        w, v = levels.members_first(self.level, systems, inputs)
         pairs_of = (self.first, self.second, self.group, self.gain, self.ends)
         tie_kernels.accuracy_with_ties(*pairs_of, self.codes, stop, w, v, self.undefined_as_zero, out)
         return out
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(OfManyGroups):
     """The same for large groups (`each`), whose pairs are counted, and listed only for resamples."""
 
     each: tuple[CellTies, ...]
@@ -178,9 +176,6 @@ class Counted:
         values, n = zip(*(each.groups() for each in self.each), strict=True)
         return np.concatenate(values), np.concatenate(n)
 
-    def value(self) -> float:
-        return arrays.average(*self.groups(), self.undefined_as_zero)
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         with self._lock:  # threads wait for one list, and make no others
             listed = self._listed
@@ -198,9 +193,7 @@ def divisors(members: Members, undefined_as_zero: bool) -> FloatArray:
 
 
 def n_pairs(shape: tuple[int, int], level: str) -> float:
-    systems, inputs = shape
-    cells = {"input": (systems, inputs), "within_system": (inputs, systems), "system": (systems, 1)}
-    members, groups = cells.get(level, (systems * inputs, 1))
+    members, groups = levels.sizes(level, shape)
     return members * (members - 1) / 2 * groups
 
 
@@ -279,7 +272,7 @@ class LikeWMT:
         if self.level == "global":
             tie_kernels.pooled_cells(self.first, self.second, self.sign, inputs.shape[1], systems, inputs, out)
             return out
-        w, v = (inputs, systems) if self.level == "within_system" else (systems, inputs)
+        w, v = levels.members_first(self.level, systems, inputs)
         tie_kernels.pooled_pairs(self.first, self.second, self.group, self.sign, w, v, out)
         return out
 

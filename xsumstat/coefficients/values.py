@@ -11,7 +11,16 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, correlation_parts, correlations, leave_one_out
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, Share
-from xsumstat.coefficients.record import Coefficient, Differences, Estimator, LeaveOneOut, Measure
+from xsumstat.coefficients.record import (
+    Coefficient,
+    Differences,
+    Estimator,
+    LeaveOneOut,
+    Measure,
+    OfManyGroups,
+    OfOneGroup,
+)
+from xsumstat.core import levels
 from xsumstat.core.types import Bits, FloatArray, IntArray, Pair
 from xsumstat.kernels import swaps as swap_kernels
 from xsumstat.kernels import values as kernels
@@ -162,7 +171,7 @@ def _units(scores: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True)
-class OfSums:
+class OfSums(OfManyGroups):
     """Two score matrices by groups, or all cells as one group; `cells` is (numbers, members, groups)."""
 
     cells: FloatArray
@@ -185,11 +194,8 @@ class OfSums:
         r, n = self._drawn(arrays.ones(self.cells.shape[1]))
         return r[0], n[0]
 
-    def value(self) -> float:
-        return arrays.average(*self.groups(), self.undefined_as_zero)
-
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
-        w, v = (inputs, systems) if self.level == "within_system" else (systems, inputs)
+        w, v = levels.members_first(self.level, systems, inputs)
         out = np.empty(max(len(w), len(v)))
         if self.level == "global":
             totals = np.empty((len(out), len(self.cells)))
@@ -211,7 +217,7 @@ class OfSums:
 
 
 @dataclass(frozen=True)
-class OfMeans:
+class OfMeans(OfOneGroup):
     means: correlations.Means
     formula: Formula
 
@@ -223,9 +229,6 @@ class OfMeans:
         systems, inputs = self.means.x.shape
         n = np.array([self.means.there.sum()], float)
         return self.bootstrap(arrays.ones(systems), arrays.ones(inputs)), n
-
-    def value(self) -> float:
-        return float(self.groups()[0][0])
 
     def bootstrap(self, systems: IntArray, inputs: IntArray) -> FloatArray:
         x, z, weights = self.means.drawn(systems, inputs)

@@ -37,7 +37,7 @@ ENTRIES = {
     """,
     "average": """
         average : bool, default True
-            Average over groups. False keeps them as dim `input` (level "input") or `system` ("within_system").
+            Average over the inputs (level "input") or systems ("within_system"). False keeps them as a dim.
     """,
     "by": """
         by : str, optional
@@ -45,7 +45,8 @@ ENTRIES = {
     """,
     "cluster": """
         cluster : str or tuple of str, optional
-            Coordinate of units that are left out, drawn or swapped together, e.g. "document"; or one of each dim.
+            Coordinate, e.g. "document", whose inputs or systems are left out, drawn or swapped together. A tuple names
+            one coordinate of systems and one of inputs.
     """,
     "given": """
         given : str, DataArray or list of these, optional
@@ -72,11 +73,11 @@ ENTRIES = {
     """,
     "missing": """
         missing : {"pairwise", "available"}, default "pairwise"
-            "pairwise" uses outputs with both scores. "available": each system mean uses all scores it has.
+            "pairwise" uses outputs that have both scores, "available" all scores of each system (system level).
     """,
     "undefined": """
         undefined : {"drop", "zero"}, default "drop"
-            "drop" leaves groups with constant scores out of the average; "zero" counts them as 0.
+            "drop" leaves inputs (or systems) with constant scores out of the average; "zero" counts them as 0.
     """,
     "n_resamples": """
         n_resamples : int, default 9999
@@ -113,7 +114,7 @@ ENTRIES = {
     """,
     "metric.rows": """
         metric : label, list of labels or bool DataArray, optional
-            Metrics in the rows. Default: all except `gold` and those of ``kind`` "human".
+            Metrics in the rows. Default: all except `gold` and those of ``kind`` "human" or "covariate".
     """,
     "other.columns": """
         other : label, list of labels or bool DataArray, optional
@@ -125,7 +126,8 @@ ENTRIES = {
     """,
     "method.ci": """
         method : {"auto", "jackknife", "bootstrap", "fisher"}, default "auto"
-            Leave out systems and inputs in turn, draw them, or use a formula. "auto" chooses: ``attrs["method"]``.
+            "jackknife" leaves out each system and input in turn, "bootstrap" draws them, "fisher" is a formula.
+            ``attrs["method"]`` names the choice of "auto".
     """,
     "interval": """
         interval : {"percentile", "basic", "normal", "bca", "corrected", "studentized"}, optional
@@ -147,12 +149,12 @@ ENTRIES = {
     """,
     "crossed": """
         crossed : bool, default False
-            With "both": draw a random bit for each system and for each input, and swap a score if its two bits differ.
+            With "both": draw 0 or 1 for each system and each input, and swap a score if its two numbers differ.
     """,
     "swap": """
         swap : {"scores", "decisions"}, optional
             For "acc_eq", "tau_eq": swap scores, or decisions which output is better (WMT's way, liberal). Default: the
-            decisions of a group together (input, within_system level), without `resample` and `crossed`.
+            decisions of an input together (of a system at within_system level), without `resample` and `crossed`.
     """,
     "alternative": """
         alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -198,7 +200,7 @@ ENTRIES = {
     """,
     "method.equivalence": """
         method : {"tost", "jackknife", "tost_analytic", "anderson_hauck"}, default "tost"
-            Two one-sided tests on draws; by the jackknife; by Williams' formula; or Anderson & Hauck's test by it.
+            Two one-sided tests by the bootstrap ("tost"), jackknife or Williams' formula; or Anderson & Hauck's test.
     """,
     "alpha.equivalence": """
         alpha : float, default 0.05
@@ -210,8 +212,8 @@ ENTRIES = {
     """,
     "rating": """
         rating : str or DataArray, optional
-            Ratings (system, input, rater, ...) or their variable. Default ``ds.attrs["gold"]``, or the only such
-            variable.
+            Ratings (system, input, rater, ...), or their variable. Default ``ds.attrs["gold"]``, or the only variable
+            with the dim `along`.
     """,
     "along.raters": """
         along : str, default "rater"
@@ -257,7 +259,7 @@ ENTRIES = {
     """,
     "metrics": """
         metrics : label, list of labels or bool DataArray, optional
-            The deciding metrics. Default: all except ``ds.attrs["gold"]`` and those of ``kind`` "human".
+            The deciding metrics. Default: all except ``ds.attrs["gold"]`` and those of ``kind`` "human" or "covariate".
     """,
     "keep": """
         keep : {"any", "all"}, default "any"
@@ -426,7 +428,7 @@ RUNS = {
 TOGETHER = {
     "metric.rows other.columns": """
         metric, other : label, list of labels or bool DataArray, optional
-            Metrics in the rows and in the columns. Default: all except `gold` and those of ``kind`` "human".
+            Metrics in rows and in columns. Default: all except `gold` and those of ``kind`` "human" or "covariate".
     """,
     "adjust within": """
         adjust, within : {"holm", "bonferroni", "maxt", "bh", "by"}, optional, and dim or dims, optional
@@ -440,8 +442,8 @@ TOGETHER = {
     """,
     "by cluster": """
         by, cluster : str, optional
-            Coordinates of systems or inputs. `by`, e.g. "system_type": one result for each group, and "all". `cluster`,
-            e.g. "document": units that are left out, drawn or swapped together; a tuple has one of each.
+            `by`, a coordinate such as "system_type": one result for each group, and "all". `cluster`, e.g. "document",
+            leaves out (draws, swaps) inputs or systems together; a tuple names a coordinate of systems and of inputs.
     """,
     "positive threshold calibrate_on pool": """
         positive, threshold, calibrate_on, pool : optional
@@ -455,13 +457,13 @@ TOGETHER = {
     """,
     "missing undefined": """
         missing, undefined : {"pairwise", "available"} and {"drop", "zero"}, default "pairwise" and "drop"
-            Use outputs with both scores, or for each system mean all scores it has. Leave groups with constant scores
-            out of the average, or count them as 0.
+            "pairwise" uses outputs with both scores, "available" all scores of each system (system level). "drop"
+            leaves inputs (or systems) with constant scores out of the average; "zero" counts their correlation as 0.
     """,
     "crossed swap": """
         crossed, swap : bool, default False, and {"scores", "decisions"}, optional
-            With "both": swap a score if the random bits of its system and its input differ. For "acc_eq", "tau_eq":
-            swap decisions which output is better. Documentation: "How intervals and tests are computed".
+            `crossed`: draw 0 or 1 for each system and input; swap a score if its two numbers differ. `swap`, for
+            "acc_eq", "tau_eq": scores, or decisions which output is better ("How intervals and tests are computed").
     """,
     "along.versions base": """
         along, base : str and label, optional

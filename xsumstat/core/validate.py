@@ -25,7 +25,6 @@ from xsumstat.core.caveats import Caveat, MetaEvaluationWarning
 from xsumstat.core.kinds import given as given  # noqa: PLC0414 - who refuses a value shows it so
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-LEVELS = ("system", "input", "global", "within_system")
 # Resamples or trials of one call: more are a slip, and would fail for want of memory or of time.
 MOST_DRAWS = 10**8
 _SAY_MORE = ("by", "pool")  # arguments of text whose own checks know what is meant

@@ -14,6 +14,7 @@ from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts, masks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
+from xsumstat.inference.jackknife import FAR
 
 _OFTEN = 0.05
 # A metric that ties all systems on more than this share of the inputs whose human scores differ is named.
@@ -260,7 +261,7 @@ def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
     return [str(label) for label in labels]
 
 
-def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str, far: float) -> None:
+def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str) -> None:
     """Warn once per call of intervals that depend on one system; `places` -1 for none."""
     values = places.values.reshape(-1, len(names))
     pairs = {f"{names[at]!r} (system {systems[int(values[row, at])]!r})": 0 for row, at in np.argwhere(values >= 0)}
@@ -269,7 +270,7 @@ def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coe
     shown = ", ".join(list(pairs)[:_NAMED]) + (f", … ({len(pairs)} in all)" if len(pairs) > _NAMED else "")
     ranks = "" if coefficient == "kendall" else "; coefficient='kendall' depends less on one system"
     validate.warn_once(
-        f"the interval rests on one system, without which the correlation moves more than {far:g} times as far as "
+        f"the interval rests on one system, without which the correlation moves more than {FAR:g} times as far as "
         f"without another, for {shown}: look at its scores{ranks}; or leave it out",
         "rests_on_one_system",
     )

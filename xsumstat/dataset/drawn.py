@@ -173,9 +173,19 @@ def _of_unequal(ds: xr.Dataset, values: xr.DataArray) -> tuple[xr.DataArray, Dra
     return (there, draw) if there.sizes["input"] == len(draw.drawn) else None
 
 
+def warn_unweighted(ds: xr.Dataset) -> None:
+    """The same, of a Dataset with a draw whose human scores an analysis sees."""
+    draw = _described(ds)
+    assert draw is not None
+    _warn_of(draw)
+
+
 def _warn_ignored(there: xr.DataArray, draw: Draw) -> None:
-    if not _are_of_draw(there.values, draw):
-        return
+    if _are_of_draw(there.values, draw):
+        _warn_of(draw)
+
+
+def _warn_of(draw: Draw) -> None:
     low, high = draw.probability[draw.drawn].min(), draw.probability[draw.drawn].max()
     validate.warn_once(
         f"inputs were drawn with unequal probabilities ({PROBABILITY} from {low:.2g} to {high:.2g}), which this "

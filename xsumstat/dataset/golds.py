@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import chunking, locate
+from xsumstat.dataset import chunking, locate, text_attrs
 from xsumstat.dataset.facts import CELLS
 
 
@@ -60,15 +60,4 @@ def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def texts_of(ds: xr.Dataset) -> tuple[str, ...]:
     """Texts that scores 0, 1, ... stand for, from `to_scores(labels=)`."""
-    return listed_attr(ds, "labels")
-
-
-def as_attr(texts: Iterable[str]) -> str:
-    """Texts as an attribute, a line each: a list of texts cannot be saved by SciPy's netCDF."""
-    return "\n".join(texts)
-
-
-def listed_attr(ds: xr.Dataset, name: str) -> tuple[str, ...]:
-    """Texts of an attribute, as `as_attr` makes it, or of a list that users set."""
-    texts = ds.attrs.get(name, ())
-    return tuple(texts.split("\n") if isinstance(texts, str) else map(str, texts))
+    return text_attrs.listed(ds, "labels")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import xarray as xr
@@ -161,6 +161,14 @@ def prepare(
     return Scores(
         score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts, weights
     )
+
+
+def without_weights(scores: Scores, ds: xr.Dataset) -> Scores:
+    """The same, also where inputs have weights, which a method ignores with a warning."""
+    if scores.weights is None:
+        return scores
+    drawn.warn_unweighted(ds)
+    return replace(scores, weights=None)
 
 
 def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None) -> Checks:

@@ -416,10 +416,7 @@ def _influence(cells: FloatArray, there: BoolArray, fit: _Fit, question: Questio
     if question.level != "system":
         return np.asarray(fit.by[fit.covariates] * fit.residuals)
     count = np.maximum(there.sum(axis=1), 1)[:, None]
-    rest = cells - (np.where(there, cells, 0.0).sum(axis=2) / count[:, 0])[..., None]
-    rest = np.where(there, rest, 0.0)
-    rest -= rest.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=0), 1)
-    rest = np.where(there, rest, 0.0) / count / fit.spread[:, None, None]
-    y, regressors = _sides(rest, question.method)
+    rest = arrays.residuals(cells, np.where(there, cells, 0.0).sum(axis=2) / count[:, 0], there)
+    y, regressors = _sides(rest / count / fit.spread[:, None, None], question.method)
     through = fit.by[fit.covariates] * (y - np.tensordot(fit.b, regressors, 1))
     return np.asarray(through + np.tensordot(fit.inverse[fit.covariates], regressors, 1) * fit.residuals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,26 +44,31 @@ def _adjusted(p: FloatArray, method: str) -> FloatArray:
     return np.asarray(false_discovery_control(p, method="bh" if method == "bh" else "by"))
 
 
-def pool_counts(
-    samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
-) -> tuple[IntArray, int]:
-    """How many of a test's pool are at least as extreme as each member (0 if undefined), and how many are defined."""
-    # The pool is the draws, then the observed difference unless the draws list all (`exact`).
-    null = samples - observed if centred_on_estimate else samples
-    null = null if exact else np.append(null, observed)
-    extremity = {"two-sided": np.abs(null), "greater": null, "less": -null}[alternative]
-    ordered = np.sort(extremity)  # NaN come last
-    defined = len(ordered) - int(np.isnan(ordered).sum())
-    below = np.searchsorted(ordered[:defined], extremity - TOLERANCE, side="left")
-    return np.where(np.isnan(extremity), 0, defined - below), defined
+@dataclass(frozen=True)
+class Pool:
+    """What a test's draws are compared in: the draws, then the observed difference unless they list all (`exact`)."""
 
+    alternative: str
+    centred_on_estimate: bool
+    exact: bool
 
-def pool_pvalues(
-    samples: FloatArray, observed: float, *, alternative: str, centred_on_estimate: bool, exact: bool
-) -> FloatArray:
-    """The p-value that each pool member would have as the observed one; undefined draws are least significant."""
-    how: dict[str, Any] = {"alternative": alternative, "centred_on_estimate": centred_on_estimate, "exact": exact}
-    return pvalues_of_counts(*pool_counts(samples, observed, **how))
+    def size(self, n_resamples: int) -> int:
+        """Number of members."""
+        return n_resamples + (not self.exact)
+
+    def counts(self, samples: FloatArray, observed: float) -> tuple[IntArray, int]:
+        """How many members are at least as extreme as each (0 if undefined), and how many are defined."""
+        null = samples - observed if self.centred_on_estimate else samples
+        null = null if self.exact else np.append(null, observed)
+        extremity = {"two-sided": np.abs(null), "greater": null, "less": -null}[self.alternative]
+        ordered = np.sort(extremity)  # NaN come last
+        defined = len(ordered) - int(np.isnan(ordered).sum())
+        below = np.searchsorted(ordered[:defined], extremity - TOLERANCE, side="left")
+        return np.where(np.isnan(extremity), 0, defined - below), defined
+
+    def pvalues(self, samples: FloatArray, observed: float) -> FloatArray:
+        """The p-value that each member would have as the observed one; undefined draws are least significant."""
+        return pvalues_of_counts(*self.counts(samples, observed))
 
 
 def pvalues_of_counts(counts: npt.NDArray[np.integer[Any]], defined: int) -> FloatArray:
@@ -73,7 +79,7 @@ def step_down(pvalues: FloatArray, pools: Callable[[IntArray], Iterable[FloatArr
     """Step-down p-values of one family (Westfall & Young 1993, Alg. 2.8); NaN are not tests and stay NaN.
 
     ``p̃_(i) = max_{h ≤ i} share of pool members s with min_{l ≥ h} P_(l)^s ≤ p_(h)``, with p_(1) ≤ p_(2) ≤ ... the
-    p-values and P^s those of `pool_pvalues`; at least p_(h), which excludes undefined draws. P^s ≤ p in a share p of
+    p-values and P^s those of `Pool`; at least p_(h), which excludes undefined draws. P^s ≤ p in a share p of
     the pool, so no p̃ exceeds Holm's. `pools` maps places of tests, largest p-value first, to their P^s (pool,).
     """
     shares = np.full(pvalues.shape, np.nan)

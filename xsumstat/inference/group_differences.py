@@ -11,6 +11,7 @@ import numpy as np
 
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
+from xsumstat.core import levels
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import jackknife
 from xsumstat.inference.jackknife import Estimated
@@ -118,14 +119,10 @@ def cells(parts: Parts) -> FloatArray:
     return parts.influence / parts.n_cells if isinstance(parts, OfCells) else np.zeros(parts.shape)
 
 
-def _whole(level: str) -> str:
-    """The dim whose part of the variance contains the noise of cells: that of the correlated members."""
-    return "input" if level == "within_system" else "system"
-
-
 def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...]) -> list[Component]:
     """The parts whose sum is the covariance matrix of the groups' estimates."""
-    whole, found = _whole(measure.level), []
+    # The part of the members that are correlated contains the noise of cells.
+    whole, found = levels.members(measure.level), []
     left = np.array([each.estimated.standard_error**2 for each in groups])
     for dim in sorted(dims, key=lambda each: each != whole):
         moved = [moves(each.parts, dims, dim) for each in groups]

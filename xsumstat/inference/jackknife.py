@@ -13,6 +13,7 @@ from xsumstat.coefficients.curvature import bias as second_order_bias
 from xsumstat.coefficients.curvature import second_order
 from xsumstat.coefficients.leave_one_out import OfAny, OfCells, OfGroups, OfMeans, OfRefits, Parts, Share
 from xsumstat.coefficients.record import Coefficient, Measure
+from xsumstat.core import levels
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.score_limits import wilson_about
 
@@ -251,8 +252,7 @@ def bias(parts: Parts, dims: tuple[str, ...]) -> float:
     assert isinstance(parts, OfCells | OfAny)
     random = dims
     if isinstance(parts, OfAny) and parts.level != "global":
-        members = "input" if parts.level == "within_system" else "system"
-        random = tuple(dim for dim in dims if dim == members)
+        random = tuple(dim for dim in dims if dim == levels.members(parts.level))
     by_dim = {"system": parts.systems, "input": parts.inputs}
     if isinstance(parts, OfCells) and parts.weights is not None:
         of_inputs = parts.weights.bias(parts.value, parts.inputs) if "input" in random else 0.0
@@ -275,7 +275,7 @@ def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str
         return math.nan
     sizes = {"system": shape[0], "input": shape[1]}
     if level != "global":
-        sizes["input" if level == "within_system" else "system"] -= covariates
+        sizes[levels.members(level)] -= covariates
     if len(dims) == 1:
         return float(sizes[dims[0]] - 1)
     return float((min(sizes.values()) if level in ("global", "within_system") else sizes["system"]) - 1)
@@ -315,10 +315,9 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
     value, off, error = scale * parts.value - (scale - 1), scale * off, scale * error
     record = measure.coefficient.leave_one_out
-    members = parts.shape[1] if measure.level == "within_system" else parts.shape[0]
-    correlated = "input" if measure.level == "within_system" else "system"
+    members, _ = levels.members_first(measure.level, *parts.shape)
     # A step is what one member makes: the averages of these members need not keep one from 1.
-    stepped = record is not None and (correlated in dims or isinstance(parts, OfMeans))
+    stepped = record is not None and (levels.members(measure.level) in dims or isinstance(parts, OfMeans))
     step = record.step(members) if record is not None and stepped else NOTHING
     fisher = record.fisher if record is not None and isinstance(parts, OfMeans) else None
     if fisher is not None and unvarying(value, error):
@@ -364,7 +363,7 @@ def too_few(
 ) -> bool:
     """Whether random dims have fewer labels than an interval needs; fixed dims may have any number."""
     sizes = dict(zip(("system", "input"), shape, strict=True))
-    members = "input" if level == "within_system" else "system"
+    members = levels.members(level)
     few = members in asked and sizes[members] < least + covariates
     few |= level == "global" and max(shape) < least
     return few or any(sizes[dim] < LEAST_GROUPS for dim in dims if dim != members)

@@ -55,9 +55,7 @@ class _Cells:
         values = np.concatenate([self.rated.mean[None], self.plain])
         there = self.present
         count = np.maximum(there.sum(axis=1), 1)[:, None]
-        rest = np.where(there, values - values.sum(axis=2, keepdims=True) / count, 0.0)
-        rest -= rest.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=0), 1)
-        return np.asarray(np.where(there, rest, 0.0) / count)
+        return np.asarray(arrays.residuals(values, values.sum(axis=2) / count[:, 0], there) / count)
 
 
 @dataclass(frozen=True)
@@ -121,8 +119,7 @@ def least_reliability(x: FloatArray, z: FloatArray, covariates: FloatArray) -> f
         return math.nan
     count = there.sum(axis=1)
     means = np.where(there, z, 0.0).sum(axis=1) / count
-    rest = np.where(there, z - means[:, None], 0.0)
-    rest = np.where(there, rest - rest.sum(axis=0) / there.sum(axis=0), 0.0)
+    rest = arrays.residuals(z, means, there)
     spread = float(means.var())
     noise = float((rest**2).sum()) / spare * float((1 / count).mean()) * (1 - 1 / systems)
     return max(0.0, 1 - noise / spread) if spread > 0 else math.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from xsumstat.inference.rating_plans import least_number
 
 # Correlations are kept a step from 1.
 _STEP = 1e-6
-
-_Data = TypeVar("_Data", "FromParts", "OfTheseSystems")
 
 
 class Expected(Protocol):
@@ -95,9 +93,6 @@ class FromParts:
     def df(self, n: int, m: float) -> float:
         return _of_systems(n)
 
-    def with_noise(self, now: float, then: float) -> FromParts:
-        return _with_noises(self, now, then)
-
 
 @dataclass(frozen=True)
 class OfTheseSystems:
@@ -161,9 +156,6 @@ class OfTheseSystems:
     def df(self, n: int, m: float) -> float:
         return m - 1
 
-    def with_noise(self, now: float, then: float) -> OfTheseSystems:
-        return _with_noises(self, now, then)
-
 
 @dataclass(frozen=True)
 class FromModel:
@@ -212,7 +204,8 @@ def _of_systems(n: int) -> float:
     return float(n - 1) if n >= jackknife.LEAST_MEMBERS else math.nan
 
 
-def _with_noises(base: _Data, now: float, then: float) -> _Data:
+def with_noises(base: FromParts | OfTheseSystems, now: float, then: float) -> FromParts | OfTheseSystems:
+    """The same where the human scores' cells have another variance `now`, and `then` in the planned designs."""
     each = []
     for noise in (now, then):
         covariances = base.covariances.copy()

@@ -10,7 +10,7 @@ import numpy as np
 
 from xsumstat.core.types import FloatArray
 from xsumstat.inference.intervals import normal_quantile
-from xsumstat.inference.jackknife import t_quantile
+from xsumstat.inference.jackknife import deleted_variance, t_quantile
 from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.score_limits import wilson
 
@@ -31,9 +31,7 @@ class LeftOut:
     @property
     def variance(self) -> float:
         """``(n−1)/n·Σ(θ(−j) − mean)²``; NaN with fewer than two clusters or an undefined θ(−j)."""
-        if self.n < 2 or np.isnan(self.without).any():
-            return math.nan
-        return (self.n - 1) / self.n * float(((self.without - self.without.mean()) ** 2).sum())
+        return math.nan if np.isnan(self.without).any() else deleted_variance(self.without)
 
     @property
     def standard_error(self) -> float:

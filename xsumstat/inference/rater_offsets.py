@@ -33,9 +33,6 @@ class RatedCells:
     def turned(self) -> RatedCells:
         return RatedCells(self.mean.T, self.apart.transpose(0, 2, 1), self.there.transpose(0, 2, 1))
 
-    def of_rows(self, rows: BoolArray) -> RatedCells:
-        return RatedCells(self.mean[rows], self.apart[:, rows], self.there[:, rows])
-
 
 def fitted(ratings: FloatArray, present: BoolArray) -> RatedCells:
     there = ~np.isnan(ratings) & present

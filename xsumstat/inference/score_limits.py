@@ -41,6 +41,12 @@ def ends(z: FloatArray, rated: BoolArray, scale: tuple[float, float] | None) -> 
     return np.minimum(low, scale[0]), np.maximum(high, scale[1])
 
 
+def width(z: FloatArray, rated: BoolArray) -> FloatArray:
+    """From the lowest to the highest rating, (...,); 0 without ratings."""
+    low, high = ends(z, rated, None)
+    return np.where(high > low, high - low, 0.0)[..., 0]
+
+
 def wilson(share: FloatArray, per_n: npt.ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
     """Wilson's limits of a share from 1/n; n may be fractional or infinite."""
     from scipy.special import ndtri

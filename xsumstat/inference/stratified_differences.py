@@ -8,8 +8,8 @@ import numpy as np
 
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import score_limits
-from xsumstat.inference.system_differences import NAMES, least_variance
-from xsumstat.inference.system_means import Slope, Strata, divided, over_strata, quantile, satterthwaite
+from xsumstat.inference.system_differences import by_name, least_variance, shared_slope
+from xsumstat.inference.system_means import Slope, Strata, between_strata, divided, over_strata, satterthwaite
 
 # How much the mean variance of all pairs of systems counts beside each one's own, in degrees of freedom; from how many
 # pairs on there is one.
@@ -25,7 +25,7 @@ def stratified_differences(
     # W_h·(mean_h z_d + κb·D_h), its variance Σ W_h²·(1/n_h − 1/m_h)·s²_h + κ·V_b·D², for new inputs plus that of z_d
     # over m.
     every = np.array(list(itertools.combinations(range(f.shape[-2]), 2)), dtype=np.int64).reshape(-1, 2)
-    slope = _slope(f, z, strata)
+    slope = shared_slope(f, z, strata)
     typical = [
         np.nanmean(each, axis=-2) if _enough(each) else None for each in _spreads(f, z, every, strata, slope)[:2]
     ]
@@ -39,7 +39,7 @@ def stratified_differences(
     spread_e, spread_z = (_drawn_to(each, dfs, mean) for each, mean in zip((spread_e, spread_z), typical, strict=True))
     dfs = dfs + (0.0 if typical[0] is None else _MODERATED)
     human = over_strata(share, strata.means(zd, both))
-    width = _width(z)
+    width = score_limits.width(z, ~np.isnan(z))
     constant = (over_strata(np.ones_like(share), np.where(n_h > 0, spread_z, 0.0)) == 0)[..., None]
     least = least_variance(human, width[..., None], n)[..., None]
     spread_z, spread_e = np.where(constant, least, spread_z), np.where(constant, least, spread_e)
@@ -50,19 +50,14 @@ def stratified_differences(
     kept = slope.kept[..., None]
     extra = kept * slope.variance[..., None] * gap**2
     if target == "new":
-        extra = extra + _between(strata.means(zd, both), spread_z, share, n_h, m)
+        extra = extra + between_strata(spread_z, strata.means(zd, both), share, n_h, m)
     variance = over_strata(each, spread_e) + over_strata(further, spread_z) + extra
     value = human + slope.used[..., None] * gap
     most = n - strata.n
     df = satterthwaite(each * spread_e + further * spread_z, dfs, most) if strata.own_spread else most
     df = df * divided(most - lost * (kept > 0), most, 0.0)
-    error = np.sqrt(variance)
     unknown = (width == 0)[..., None] & ((target == "new") | (n < m))
-    half = np.where(unknown & (error == 0), np.nan, quantile(df, level) * error)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
-    numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
-    return dict(zip(NAMES, numbers, strict=True))
+    return by_name(value, variance, df, n, level, unknown)
 
 
 def _differences(f: FloatArray, z: FloatArray, pairs: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -71,23 +66,6 @@ def _differences(f: FloatArray, z: FloatArray, pairs: IntArray) -> tuple[FloatAr
         fd = f[..., pairs[:, 0], :] - f[..., pairs[:, 1], :]
         zd = z[..., pairs[:, 0], :] - z[..., pairs[:, 1], :]
     return fd, zd, np.asarray(~(np.isnan(fd) | np.isnan(zd)))
-
-
-def _slope(f: FloatArray, z: FloatArray, strata: Strata) -> Slope:
-    """The slope that all pairs share, of scores less the means of strata, and of inputs where all are rated alike."""
-    rated: BoolArray = np.asarray(~(np.isnan(f) | np.isnan(z)))
-    f0, z0 = strata.centred(f, rated), strata.centred(z, rated)
-    n_inputs = rated.any(axis=-2).sum(axis=-1).astype(float)
-    known = rated.any(axis=-1, keepdims=True)
-    k = known.sum(axis=-2, keepdims=True)
-    same = ((rated == rated.any(axis=-2, keepdims=True)) | ~known).all(axis=(-2, -1)) & (k > 1)[..., 0, 0]
-    centre = same[..., None, None]
-    f0, z0 = (
-        np.where(centre & known, each - each.sum(axis=-2, keepdims=True) / np.maximum(k, 1), each) for each in (f0, z0)
-    )
-    df = np.maximum(rated.sum(axis=-1) - strata.n, 0).sum(axis=-1) - 1.0
-    double = (k[..., 0, 0] - 1) * np.maximum(n_inputs - strata.n, 0) - 1
-    return Slope.of(f0, z0, n_inputs, np.where(same, double, df))
 
 
 def _spreads(
@@ -121,17 +99,3 @@ def _drawn_to(spread: FloatArray, dfs: FloatArray, mean: FloatArray | None) -> F
         return spread
     weight = np.maximum(dfs, 0.0)
     return (weight * spread + _MODERATED * mean[..., None, :]) / (weight + _MODERATED)
-
-
-def _between(means: FloatArray, spread: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray) -> FloatArray:
-    """The variance between strata's means as far as chance does not explain it, over m."""
-    middle = over_strata(share, means)[..., None]
-    between = over_strata(share, (means - middle) ** 2)
-    chance = over_strata(share * (1 - share) * divided(1.0, n_h, np.nan), spread)
-    return divided(np.maximum(0.0, between - chance), m, np.nan)
-
-
-def _width(z: FloatArray) -> FloatArray:
-    """From the lowest to the highest rating, (...,)."""
-    low, high = score_limits.ends(z, ~np.isnan(z), None)
-    return np.where(high > low, high - low, 0.0)[..., 0]

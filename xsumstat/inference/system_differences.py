@@ -58,50 +58,56 @@ def _moderated(variance: FloatArray, df: FloatArray, typical: FloatArray) -> Flo
     return np.where(np.isnan(typical), variance, (df * variance + _MODERATED * typical) / (df + _MODERATED))
 
 
-def shared_slope(f: FloatArray, z: FloatArray) -> Slope:
-    """The slope of human on metric scores (..., systems, inputs) that all pairs share."""
-    scored = ~np.isnan(f)
-    rated = scored & ~np.isnan(z)
-    whole = Strata.none(f.shape[-1])
-    f0, z0 = whole.centred(f, rated), whole.centred(z, rated)
+def shared_slope(f: FloatArray, z: FloatArray, strata: Strata) -> Slope:
+    """The slope of human on metric scores (..., systems, inputs) that all pairs share, within strata.
+
+    Scores are less the means of their strata, and of their inputs where all systems are rated on the same ones.
+    """
+    rated: BoolArray = np.asarray(~(np.isnan(f) | np.isnan(z)))
     n_inputs = rated.any(axis=-2).sum(axis=-1).astype(float)
     known = rated.any(axis=-1, keepdims=True)
     k = known.sum(axis=-2, keepdims=True)
     same = ((rated == rated.any(axis=-2, keepdims=True)) | ~known).all(axis=(-2, -1)) & (k > 1)[..., 0, 0]
-    df = np.maximum(rated.sum(axis=-1) - 1, 0).sum(axis=-1) - 1.0
-    single = Slope.of(f0, z0, n_inputs, df)
-    if not same.any():
-        return single
-    f1, z1 = (np.where(known, each - each.sum(axis=-2, keepdims=True) / np.maximum(k, 1), 0.0) for each in (f0, z0))
-    f1 = np.where(np.abs(f1) <= TOLERANCE * np.abs(f0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, f1)
-    z1 = np.where(np.abs(z1) <= TOLERANCE * np.abs(z0).max(axis=(-2, -1), keepdims=True, initial=0.0), 0.0, z1)
-    double = Slope.of(f1, z1, n_inputs, (k[..., 0, 0] - 1) * np.maximum(n_inputs - 1, 0) - 1)
-    pairs = [(getattr(double, name), getattr(single, name)) for name in ("b", "variance", "kept")]
-    return Slope(*(np.where(same, one, other) for one, other in pairs))
+
+    def centred(values: FloatArray) -> FloatArray:
+        once = strata.centred(values, rated)
+        twice = np.where(known, once - once.sum(axis=-2, keepdims=True) / np.maximum(k, 1), 0.0)
+        near = TOLERANCE * np.abs(once).max(axis=(-2, -1), keepdims=True, initial=0.0)
+        return np.where(same[..., None, None], np.where(np.abs(twice) <= near, 0.0, twice), once)
+
+    df = np.maximum(rated.sum(axis=-1) - strata.n, 0).sum(axis=-1) - 1.0
+    df_of_same = (k[..., 0, 0] - 1) * np.maximum(n_inputs - strata.n, 0) - 1
+    return Slope.of(centred(f), centred(z), n_inputs, np.where(same, df_of_same, df))
+
+
+def by_name(
+    value: FloatArray, variance: FloatArray, df: FloatArray, n: FloatArray, level: float, unknown: FloatArray
+) -> dict[str, FloatArray]:
+    """The numbers of `NAMES`; no limits where the spread of the ratings is `unknown`, as all are one value."""
+    error = np.sqrt(variance)
+    half = np.where(unknown & (error == 0), np.nan, quantile(df, level) * error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
+    numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
+    return dict(zip(NAMES, numbers, strict=True))
 
 
 def system_differences(
     f: FloatArray, z: FloatArray, pairs: IntArray, target: str, level: float
 ) -> dict[str, FloatArray]:
     """Differences of the first and second system of each pair, (..., pairs), by the names of `NAMES`."""
-    slope = shared_slope(f, z)
+    slope = shared_slope(f, z, Strata.none(f.shape[-1]))
     scored = ~np.isnan(f)
     rated = scored & ~np.isnan(z)
     typical = _Typical.of(f, z, rated, slope)
-    low, high = score_limits.ends(z, rated, None)
-    width = np.where(high > low, high - low, 0.0)[..., 0]
+    width = score_limits.width(z, rated)
     rows = [
         _pair(f[..., pair, :], z[..., pair, :], rated[..., pair, :], slope, typical, target, width) for pair in pairs
     ]
     value, variance, df, n = (np.stack([row[at] for row in rows], axis=-1) for at in range(4))
-    error = np.sqrt(variance)
     # All ratings being one value, nothing says how far others lie, if there are others.
     unknown = (width == 0) & ((target == "new") | (rated != scored).any(axis=(-2, -1)))
-    half = np.where(unknown[..., None] & (error == 0), np.nan, quantile(df, level) * error)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where((value == 0) & (error == 0), 0.0, value / error)
-    numbers = (value, error, df, np.where(df > 0, statistic, np.nan), value - half, value + half, n)
-    return dict(zip(NAMES, numbers, strict=True))
+    return by_name(value, variance, df, n, level, unknown[..., None])
 
 
 def _pair(

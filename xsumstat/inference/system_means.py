@@ -169,8 +169,9 @@ def system_means(
     left = divided(1.0, n_h, np.nan) - divided(1.0, m_h, 0.0)
     each = np.where(share > 0, np.maximum(share**2 * left, 0.0), share)
     further = share * divided(1.0, m, np.nan)[..., None] if target == "new" else np.zeros_like(share)
-    between = _between(spread_z, strata.means(z, rated), share, n_h, m, target)
-    human = over_strata(share, strata.means(z, rated))
+    means = strata.means(z, rated)
+    between = between_strata(spread_z, means, share, n_h, m) if target == "new" else np.zeros_like(m)
+    human = over_strata(share, means)
     v_human = over_strata(each + further, spread_z) + between
     v = over_strata(each, spread_e) + slopes.variance * gap**2 + over_strata(further, spread_z) + between
     human_df, mean_df = df, df - slopes.quantile_df
@@ -235,12 +236,8 @@ def over_strata(share: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(none, np.nan, np.where(share > 0, share * values, 0.0).sum(axis=-1))
 
 
-def _between(
-    s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray, target: str
-) -> FloatArray:
+def between_strata(s_z: FloatArray, means: FloatArray, share: FloatArray, n_h: FloatArray, m: FloatArray) -> FloatArray:
     """What differences between groups' means, beyond chance, add to the variance for new inputs."""
-    if target == "these":
-        return np.zeros_like(m)
     middle = over_strata(share, means)[..., None]
     between = over_strata(share, (means - middle) ** 2)
     chance = over_strata(share * (1 - share) * divided(1.0, n_h, np.nan), s_z)

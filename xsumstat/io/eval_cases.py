@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import golds
+from xsumstat.dataset import text_attrs
 from xsumstat.io import means
 from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, number, text
 from xsumstat.io.texts import PASSES
@@ -160,5 +160,5 @@ class Cases:
                 "metric",
                 np.array([not self._lower.get(metric, False) for metric in metrics]),
             )
-        attrs: dict[str, Any] = {"source": source, **({"labels": golds.as_attr(PASSES)} if coded else {})}
+        attrs: dict[str, Any] = {"source": source, **({"labels": text_attrs.joined(PASSES)} if coded else {})}
         return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, attrs)

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import extras, validate
-from xsumstat.dataset import drawn, facts, golds
+from xsumstat.dataset import drawn, facts, text_attrs
 from xsumstat.io import columns as usual
 from xsumstat.io import frames, recognised, rows, stores, texts
 from xsumstat.io.rating_sheets import SUFFIXES
@@ -119,7 +119,7 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
 
 def _filled(ds: xr.Dataset, names: list[str], name: str, labels: list[str]) -> list[str]:
     """The columns that raters fill, as `sample_inputs` wrote them, or the one called as the new metric."""
-    wanted = list(golds.listed_attr(ds, drawn.COLUMNS))
+    wanted = list(text_attrs.listed(ds, drawn.COLUMNS))
     if wanted and all(each in names for each in wanted):
         return wanted
     return [name] if name in names and name not in labels else []

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import arguments, extras, validate
-from xsumstat.dataset import golds
+from xsumstat.dataset import text_attrs
 from xsumstat.io import (
     cells,
     declarations,
@@ -140,7 +140,7 @@ def to_scores(
         gold = by_raters.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
-    return ds.assign_attrs(labels=golds.as_attr(scale)) if scale else ds
+    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
 
 
 def _of_scores_alone(
@@ -273,7 +273,7 @@ def read_scores(
     if suffix == score_files.SUFFIX:
         return mtme.read_files(path)
     if suffix not in FORMATS:
-        raise ValueError(f"{path.name} has an unknown file type; known: {validate.listing(FORMATS)}")
+        raise ValueError(f"{path.name} has an unknown file type; known: {validate.listing(FORMATS, len(FORMATS))}")
     with stores.reading(path):
         if suffix in stores.STORES:
             ds = stores.read(path, chunks)
@@ -292,7 +292,7 @@ def read_scores(
     cells.report_alike(ds.indexes)
     gold = by_raters.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
-    return ds.assign_attrs(labels=golds.as_attr(scale)) if scale else ds
+    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
 
 
 def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import arguments, validate
-from xsumstat.dataset import drawn, facts, golds, locate
+from xsumstat.dataset import drawn, facts, golds, locate, text_attrs
 from xsumstat.io import (
     added,
     added_files,
@@ -103,7 +103,7 @@ def add_gold(
         _report_match(match)
     if draw is not None:
         drawn_ratings.report(ds["score"], joined_scores["score"].sel(metric=name, drop=True), draw)
-    return joined_scores.assign_attrs(labels=golds.as_attr(scale)) if scale else joined_scores
+    return joined_scores.assign_attrs(labels=text_attrs.joined(scale)) if scale else joined_scores
 
 
 def _report_match(match: Match) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import extras, validate
+from xsumstat.core.levels import LEVELS
 from xsumstat.io import lexical
 from xsumstat.io.cells import text
 from xsumstat.io.frames import to_scores
@@ -138,7 +139,7 @@ def load_dataset(name: str, *, metrics: str | Iterable[str] = ()) -> xr.Dataset:
 def _demo() -> xr.Dataset:
     cells, metrics = (_embedded(name) for name in ("demo.csv", "demo_metrics.csv"))
     metrics = metrics.set_index("metric")
-    levels = list(validate.LEVELS)
+    levels = list(LEVELS)
     ds = to_scores(cells, wide=True, metric=list(metrics.index))
     ds = ds.assign_coords(
         kind=("metric", metrics["kind"].to_numpy()),

@@ -16,7 +16,7 @@ import xarray as xr
 
 from xsumstat.analyses import input_draws, inputs
 from xsumstat.core import extras, validate
-from xsumstat.dataset import drawn, facts, golds, locate, metric_choice
+from xsumstat.dataset import drawn, facts, locate, metric_choice, text_attrs
 from xsumstat.io import columns as usual
 from xsumstat.io import rows as tidy
 from xsumstat.io import tabular
@@ -122,7 +122,7 @@ def sample_inputs(
             raise ValueError(f"{given[0]}= is for a draw by bins, without n; got n={n!r}; with n use strata=")
         design = input_draws.Design.checked(ds, n, metric, strata, n_strata, allocation, unsure)
         found = input_draws.draw(ds, design, seed)
-        found = found.assign_attrs({drawn.COLUMNS: golds.as_attr(names)})
+        found = found.assign_attrs({drawn.COLUMNS: text_attrs.joined(names)})
         chosen = found[drawn.DRAWN].values
     if file is not None:
         _write(file, _sheet(found, metric_choice.automatic(ds, metric), chosen, names, texts, seed))

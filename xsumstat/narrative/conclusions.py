@@ -48,10 +48,19 @@ def conclusion(result: xr.Dataset) -> str:
     """
     try:
         said = sentences(result)
-        more = [*_turned(result), *_calibrated(result), *_weighted(result)] if said not in ([], [_LAZY]) else []
+        about = _with_metrics(result)
+        more = [*_turned(about), *_calibrated(about), *_weighted(about)] if said not in ([], [_LAZY]) else []
         return " ".join([*said, *more])
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
+
+
+def _with_metrics(result: xr.Dataset) -> xr.Dataset:
+    """Coordinates of metrics lie along metric again where one was selected."""
+    if "metric" not in result.coords or result["metric"].dims:
+        return result
+    own = [each for each in ("higher_is_better", calibrated.NAME) if each in result.coords and not result[each].dims]
+    return result[own].reset_coords(own).expand_dims("metric").set_coords(own)
 
 
 def _turned(result: xr.Dataset) -> list[str]:
@@ -87,7 +96,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
         return [_LAZY] if "analysis" in result.attrs else []
     how = ANALYSES[analysis]
     result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
-    result = result.expand_dims([dim for dim in how.core if dim in result.coords and dim not in result.dims])
+    result = _with_core(result, how)
     core = {*how.core, result.attrs.get("along"), *results.group_dims(result.attrs)}
     further = [dim for dim in _main(result, analysis).dims if dim not in core]
     size = 1
@@ -98,6 +107,17 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
     else:
         found = _of_many(result, further, size, how)
     return [*found, *(_function(how.closing)(result) if closing and how.closing and found else [])]
+
+
+def _with_core(result: xr.Dataset, how: Analysis) -> xr.Dataset:
+    """Dims with one selected label are dims of their variables again."""
+    along = str(result.attrs.get("along", ""))
+    for dim in dict.fromkeys((*how.core, along)):
+        if dim in result.coords and dim not in result.dims:
+            names = how.along("along" if dim == along else dim)
+            whole = result[[name for name in names if name in result.data_vars]].expand_dims(dim)
+            result = result.drop_vars(dim).assign(whole.data_vars)
+    return result
 
 
 def _function(name: str) -> Callable[[xr.Dataset], Any]:

@@ -227,8 +227,6 @@ def _level_and_width(
 ) -> list[str]:
     """Intervals that include the chance level, the widest, and metrics without any."""
     there = np.flatnonzero(~np.isnan(low)).tolist()
-    if not there:
-        return []
     zero = np.flatnonzero((low <= level) & (high >= level)).tolist()
     if len(named) == 1:
         return [f"The interval includes {what}."] if zero else [f"The interval does not include {what}."]
@@ -320,13 +318,14 @@ def metric_corr(result: xr.Dataset) -> list[str]:
 def input_effect(result: xr.Dataset) -> list[str]:
     """Metrics by which inputs differ, and how many inputs."""
     p, alpha = result["pvalue"].values, wording.alpha_of(result)
-    named, size = labels(result), result.sizes["input"]
+    named = labels(result)
     differ = np.flatnonzero(p <= alpha).tolist()
     if len(named) == 1:
         if math.isnan(p[0]):
             return [f"By {name(named[0])} no test of the inputs can be made."]
-        count = int((result["n_distinct"].values > 0).sum())
-        beside = f"; {count:,} of {size:,} differ from some other" if differ else ""
+        distinct = result["n_distinct"].values
+        count = int((distinct > 0).sum())
+        beside = f"; {count:,} of {distinct.size:,} differ from some other" if differ else ""
         verdict = "inputs differ in difficulty" if differ else "inputs do not differ significantly"
         how = f"Kruskal and Wallis's test, {wording.pvalue(float(p[0]))}{scope.words(result.attrs)}"
         return [f"By {name(named[0])} {verdict} ({how}){beside}."]
@@ -340,15 +339,14 @@ def input_effect(result: xr.Dataset) -> list[str]:
 
 def system_means(result: xr.Dataset) -> list[str]:
     """Means of the best and the worst system, and the ratings saved by the metric."""
-    named, mean = labels(result, "system"), np.atleast_1d(result["mean"].values)
+    named, mean = labels(result, "system"), result["mean"].values
     there = np.flatnonzero(~np.isnan(mean))
     if not len(there):
         return ["No system has ratings, so no mean is defined."]
     best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
 
     def told(at: int) -> str:
-        one = result.isel(system=at) if "system" in result.dims else result
-        return estimated(one, "mean")
+        return estimated(result.isel(system=at), "mean")
 
     how = f"({interval(result, 's')})"
     if best == worst:
@@ -362,10 +360,10 @@ def system_means(result: xr.Dataset) -> list[str]:
             f"{highest}; {lowest} {how}.",
             *_clearly_best(result, best, _overlapping(result, best, there.tolist())),
         ]
-    rated, effective = (np.atleast_1d(result[each].values) for each in ("n_rated", "n_effective"))
+    rated, effective = (result[each].values for each in ("n_rated", "n_effective"))
     usable = np.flatnonzero((rated > 0) & np.isfinite(effective))
     if len(usable):
-        n, inputs = rated[usable], np.atleast_1d(result["n_inputs"].values)[usable]
+        n, inputs = rated[usable], result["n_inputs"].values[usable]
         equal = effective[usable]
         if result.attrs["target"] == "these":  # of m inputs no more than m can be rated
             equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
@@ -377,7 +375,7 @@ def system_means(result: xr.Dataset) -> list[str]:
             if all_rated
             else f"The scores of {helper} are worth {max(more, 0):.0f} % more ratings (median over systems)."
         )
-    alone = int(np.atleast_1d(result["fell_back"].values)[there].sum())
+    alone = int(result["fell_back"].values[there].sum())
     if alone:
         said.append(
             f"For {alone:,} of {len(there):,} systems the ratings are too few to use the scores of "
@@ -413,8 +411,8 @@ def _clearly_best(result: xr.Dataset, best: int, overlapping: list[str] | None) 
 
 def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] | None:
     """Systems whose intervals reach that of the best; None without intervals."""
-    named, high = labels(result, "system"), np.atleast_1d(result["ci_high"].values)
-    low = float(np.atleast_1d(result["ci_low"].values)[best])
+    named, high = labels(result, "system"), result["ci_high"].values
+    low = float(result["ci_low"].values[best])
     others = [at for at in there if at != best]
     if math.isnan(low) or np.isnan(high[others]).any():
         return None

@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.analyses import intervals, metric_comparison
+from xsumstat.analyses import intervals, jackknifed, metric_comparison
 from xsumstat.analyses.measure import (
     AUTO,
     checked_measure,
     checked_progress,
     checked_resample,
-    interval_method,
 )
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
@@ -253,9 +252,9 @@ def report(
     ----------
     {ds gold}
     kind : {"metrics", "judge"}, default "metrics"
-        "judge" asks whether annotators agree, whether a judge agrees with them as well as one of them, where it errs,
-        whether it may replace one, which system is best, and how many prompts to rate next. It uses the ratings in
-        `ds`. With a dim "run" it asks how well runs agree, and the other answers use their mean.
+        "judge" asks: do the annotators agree? Does the judge agree with them as closely as a single annotator does? In
+        which direction is it biased? May it replace an annotator? Which system is best? How many prompts should be
+        rated next? It uses the ratings in `ds`. With a dim "run" it adds how well runs agree, and averages runs.
     {metric}
     name : str, default "scores"
         Name of the scores in the heading.
@@ -366,7 +365,9 @@ def make_report(
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
     shared["positive"] = positive
     measure = checked_measure(level, coefficient, "pairwise", "drop")
-    drawn = interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
+    drawn = (
+        jackknifed.interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"
+    )
     interval: dict[str, Any] = {"confidence_level": confidence_level, "keep_samples": keep_samples and drawn}
     interval |= {"n_resamples": RESAMPLES if n_resamples is None else n_resamples, "rng": draws.seed_of(rng)}
     test: dict[str, Any] = {"confidence_level": 1 - alpha, "adjust": adjust, **shared}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from xsumstat.coefficients.arrays import packed
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.pairs import Draw
+from xsumstat.core import levels
 from xsumstat.core.types import Bits
 from xsumstat.resampling import draws
 
@@ -232,13 +233,7 @@ def _n_clusters(shape: tuple[int, int], clusters: Clusters | None) -> tuple[int,
 
 def _decisions(shape: tuple[int, int], level: str, by_group: bool) -> int:
     """Number of compared pairs of outputs, or of their groups."""
-    systems, inputs = shape
-    members, groups = {
-        "input": (systems, inputs),
-        "within_system": (inputs, systems),
-        "global": (systems * inputs, 1),
-        "system": (systems, 1),
-    }[level]
+    members, groups = levels.sizes(level, shape)
     return groups if by_group else groups * (members * (members - 1) // 2)
 
 

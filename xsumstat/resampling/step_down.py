@@ -13,25 +13,10 @@ import numpy.typing as npt
 from xsumstat.core import extras
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import corrections
+from xsumstat.inference.corrections import Pool
 from xsumstat.resampling import jobs
 
 Counts = npt.NDArray[np.unsignedinteger[Any]]
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Arguments of `corrections.pool_counts`."""
-
-    alternative: str
-    centred_on_estimate: bool
-    exact: bool
-
-    def size(self, n_resamples: int) -> int:
-        return n_resamples + (not self.exact)
-
-    def counts(self, samples: FloatArray, observed: float) -> tuple[IntArray, int]:
-        how: dict[str, Any] = {"centred_on_estimate": self.centred_on_estimate, "exact": self.exact}
-        return corrections.pool_counts(samples, observed, alternative=self.alternative, **how)
 
 
 def with_dask(pvalues: Any, samples: Any, observed: Any, row: IntArray, pool: Pool, *, lead: int) -> Any:

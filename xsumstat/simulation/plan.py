@@ -93,15 +93,18 @@ def plan(
     level : {"system", "input", "global", "within_system"}, default "system"
         Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        To vary the number of systems or raters, choose a coefficient with a known value for normal scores.
+        "pearson", "spearman", "kendall", "kendall_a", "kendall_c" and "pairwise_accuracy" can be planned for other
+        numbers of systems or raters.
     n_systems, n_inputs : int or list of int, optional
-        Numbers to try. Default 10 to 100 systems and 10 to 1,000 inputs; with `other` the data's systems, and 1/2 to 4
-        times its inputs; with costs the data's systems, and the best number of inputs.
+        Numbers to try. By default these are 10 to 100 systems and 10 to 1,000 inputs. With `other` they are as many
+        systems as `ds` has, and 1/2 to 4 times its inputs. With costs, the plan finds the best number of inputs.
     n_raters : int or list of int, optional
         With `rating`, ratings of each output. Default 1, 2, 3 and 5.
-    target, budget : float, optional
-        Wanted width, or power (default .8): find the fewest inputs, or the least cost. Or return the best design that
-        costs at most `budget` (or each of a list), for each number of systems and raters.
+    target : float, optional
+        Find the fewest inputs, or the least cost, for this width of the interval or this power (default 0.8). A width
+        has no default.
+    budget : float or list of float, optional
+        Return the best design that costs at most this much, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
         Cost of a rating (default 1), of an input (a prompt; 0), and of a judge's score (a verdict; 0).
     estimand : {"agreement", "mean", "difference"}, optional
@@ -123,9 +126,9 @@ def plan(
 
     {dataset}
         On the dims that vary: ``width`` or ``power`` with limits ``*_low`` and ``*_high``, ``standard_error``,
-        ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width with any number of inputs; ``least_inputs``
-        for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and ``*_alone`` with ratings
-        alone.
+        ``correlation``, ``mc_error``, ``simulated``; ``floor``, the width that remains with infinitely many inputs;
+        ``least_inputs`` for a target. With costs ``rated_inputs``, ``judged_inputs``, ``cost``, ``best``, and
+        ``*_alone`` with ratings alone.
 
     {demo}
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)

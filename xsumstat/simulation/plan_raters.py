@@ -55,7 +55,7 @@ class Noise:
         return self.cell + self.residual / raters
 
     def expected(self, base: planning.FromParts | planning.OfTheseSystems, raters: int) -> planning.Expected:
-        return base.with_noise(self.variance(None), self.variance(raters))
+        return planning.with_noises(base, self.variance(None), self.variance(raters))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import table
-from xsumstat.core import extras, validate
+from xsumstat.core import extras, levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import calibrated, facts, results
 from xsumstat.dataset import scores as schema
@@ -128,7 +128,7 @@ def simulate(
     ds.attrs["xsumstat_version"] = extras.package_version()
     if not truth:
         return ds
-    with threads.one_bar(len(validate.LEVELS), None, desc="simulating") as part:
+    with threads.one_bar(len(levels.LEVELS), None, desc="simulating") as part:
         return ds.assign(_truth([GOLD, *names], model, n_inputs, part))
 
 
@@ -163,7 +163,7 @@ def _simulate_like(
     ds.attrs |= {"gold": found.gold_name, "source": "simulated", "seed": str(seed)}
     ds.attrs |= {"like": f"{found.shape[0]} systems on {found.shape[1]} inputs"}
     ds.attrs["xsumstat_version"] = extras.package_version()
-    with threads.one_bar(1 + (len(validate.LEVELS) if truth else 0), None, desc="simulating") as part:
+    with threads.one_bar(1 + (len(levels.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
             check_model(model, found.score.values, found.gold.values, names[1:])
         return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
@@ -286,13 +286,13 @@ def _truth(
     """True correlations and their errors; `part` is entered around each level, for a bar."""
     coords = {
         "metric": names,
-        "level": list(validate.LEVELS),
+        "level": list(levels.LEVELS),
         "coefficient": list(table.OF_POPULATIONS),
     }
     records = [table.COEFFICIENTS[name] for name in table.OF_POPULATIONS]
     shape = [len(each) for each in coords.values()]
     values, errors = np.full(shape, np.nan), np.zeros(shape[1:])
-    for at, level in enumerate(validate.LEVELS):
+    for at, level in enumerate(levels.LEVELS):
         with part():
             found, errors[at] = model.population(level, records, n_inputs)
         values[1:, at] = found.T
