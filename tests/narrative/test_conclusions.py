@@ -371,8 +371,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "a has the highest correlation with the human scores. "
-        "There is no significant difference between a and b or c. 0 of 3"
+        "In these scores a has the highest correlation with the human scores. "
+        "a does not differ significantly from b or c. 0 of 3"
     )
 
 

@@ -393,7 +393,11 @@ def dominance(result: xr.Dataset) -> list[str]:
 
 
 def _resolved(
-    rows: list[Hashable], columns: list[Hashable], cells: list[list[int]], probability: FloatArray, resolved: FloatArray
+    rows: list[Hashable],
+    columns: list[Hashable],
+    cells: list[tuple[int, int]],
+    probability: FloatArray,
+    resolved: FloatArray,
 ) -> str:
     """Which metric agrees better in how many resamples, of one pair; of several those that are decided."""
     better: dict[frozenset[Hashable], tuple[str, bool]] = {}

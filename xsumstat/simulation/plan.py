@@ -93,16 +93,14 @@ def plan(
     level : {"system", "input", "global", "within_system"}, default "system"
         Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        "pearson", "spearman", "kendall", "kendall_a", "kendall_c" and "pairwise_accuracy" can be planned for other
-        numbers of systems or raters.
+        Other numbers of systems or raters need "pearson", "spearman", one of Kendall's or "pairwise_accuracy".
     n_systems, n_inputs : int or list of int, optional
         Numbers to try. By default these are 10 to 100 systems and 10 to 1,000 inputs. With `other` they are as many
         systems as `ds` has, and 1/2 to 4 times its inputs. With costs, the plan finds the best number of inputs.
     n_raters : int or list of int, optional
         With `rating`, ratings of each output. Default 1, 2, 3 and 5.
     target : float, optional
-        Find the fewest inputs, or the least cost, for this width of the interval or this power (default 0.8). A width
-        has no default.
+        Find the fewest inputs, or the least cost, for this width of the interval, or this power (default 0.8).
     budget : float or list of float, optional
         Return the best design that costs at most this much, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
