@@ -1041,7 +1041,7 @@ class DatasetMeta(_Meta):
     ) -> Dataset:
         """Compare two versions of a judge on the same outputs: agreement with human scores, verdicts, means of systems."""
 
-    @_of("analyses.judges")
+    @_of("analyses.human_ceiling")
     def human_ceiling(
         self,
         rating: str | DataArray | None = None,

@@ -101,7 +101,8 @@ def test_all_scores_that_are_there_serve_system_means_only(level):
 def test_averages_of_groups_are_warned_of(small, at, method):
     """Not single correlations: elsewhere nothing is said, or it would be an error here."""
     level, other = (("input", "system"), ("within_system", "global"))[at % 2]
-    with pytest.warns(UserWarning, match=f"level={level!r} as a single one.* very conservative .*; use perm_test"):
+    told = f"level={level!r} as one correlation.* very conservative .* Use compare_metrics.level={level!r}"
+    with pytest.warns(UserWarning, match=told):
         small.meta.corr_test("m0", level=level, method=method)
     small.meta.corr_test("m0", level=other, method=method)
 

@@ -88,7 +88,10 @@ def test_undefined_groups_are_dropped_or_zero_and_counted(small):
 
 
 @pytest.mark.filterwarnings(
-    "ignore:constant scores", "ignore:undefined difference", "ignore:corr_test treats", "ignore:no scores vary"
+    "ignore:constant scores",
+    "ignore:undefined difference",
+    "ignore:corr_test treats",
+    "ignore:a correlation is 1 or -1",
 )
 @pytest.mark.parametrize(
     "level, undefined", [*((level, "zero") for level in LEVELS), ("input", "drop"), ("global", "drop")]

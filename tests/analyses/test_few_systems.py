@@ -133,7 +133,7 @@ def test_two_systems_that_differ_on_few_inputs_are_told(question):
 
 
 def test_few_systems_are_said_where_new_ones_are_spoken_of():
-    text = "only 3 systems: results are very uncertain"
+    text = "only 3 systems: results are very uncertain; evaluate more systems"
     ds = few(3)
     for level, resample, is_said in (
         ("input", "input", False),
@@ -207,7 +207,7 @@ def test_a_difference_of_the_means_of_two_systems_has_no_limits(demo, systems):
     """Leaving out an input changes neither correlation of ±1, which is no certainty; three systems have limits."""
     ds = demo.sel(metric=["judge", "bleu", "human"]).isel(system=[0, 5, 7][:systems])
     how = {"metric": "judge", "other": "bleu"}
-    none = "no jackknife interval, which needs at least 3 systems, and scores"
+    none = "no jackknife interval, which needs at least 3 systems .2 here., and scores"
     calls = [
         lambda: ds.meta.compare_metrics("human", **how),
         lambda: ds.meta.equivalence("human", **how, margin=0.1, method="jackknife"),

@@ -63,9 +63,8 @@ def test_a_group_without_an_answer_is_nan_and_said(demo):
     ds = demo.assign_coords(system_type=("system", kinds))
     with pytest.warns(UserWarning) as caught:
         got = ds.meta.corr("human", by="system_type")
-    reason = (
-        "level='system' correlates over systems and needs at least 2, got 1; level='global' correlates single outputs"
-    )
+    way = "use level='global', which correlates single outputs"
+    reason = f"level='system' correlates over systems and needs at least 2, got 1; {way}"
     assert f"system_type='human' has no result: {reason}" in [str(each.message) for each in caught]
     assert np.isnan(got.correlation.sel(system_type="human")).all() and got.n_undefined.dtype.kind == "i"
     assert (got.n_undefined == 0).all()

@@ -7,7 +7,7 @@ import statsmodels.sandbox.stats.multicomp as multicomp
 import xarray as xr
 
 import xsumstat
-from xsumstat.analyses import inputs
+from xsumstat.analyses import input_bins
 from xsumstat.dataset import wording
 
 # --- the effect of the input ---
@@ -201,8 +201,8 @@ def test_the_input_whose_mean_is_nearest_to_the_bins_stands_in():
     """The bin's means are 11 and 21, so its centre is 16; of the free inputs 8 is nearest to it, then 5."""
     values = np.array([[0.0, 10, 0, 7, 20, 100], [2, 12, 10, 9, 22, np.nan]])
     rated = np.array([True, True, True, True, True, False])
-    assert inputs._nearest(values, rated, [1, 4], {1, 4}, 2) == [3, 2]
-    assert inputs._nearest(values, rated, [], {0}, 1) == [3]  # a bin without inputs is in the middle, 9.2
+    assert input_bins._nearest(values, rated, [1, 4], {1, 4}, 2) == [3, 2]
+    assert input_bins._nearest(values, rated, [], {0}, 1) == [3]  # a bin without inputs is in the middle, 9.2
 
 
 def test_intervals_that_hold_for_all_pairs_are_not_called_uncorrected(demo):

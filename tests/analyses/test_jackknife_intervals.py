@@ -17,7 +17,7 @@ from xsumstat.coefficients import table
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")
 NUMBERS = ("ci_low", "ci_high", "standard_error", "bias", "df", "fell_back")
-SAID = "ignore:no scores vary"
+SAID = "ignore:a correlation is 1 or -1"
 
 
 def made(seed=0, shape=(3, 7, 6), gaps=0.0, points=None):
@@ -414,7 +414,7 @@ def test_ranks_of_means_are_drawn_where_inputs_alone_are_random(name, level):
 def test_the_jackknife_of_ranked_means_over_inputs_is_warned_of(name, resample, level):
     asked = {"coefficient": name, "resample": resample, "level": level}
     said = texts(lambda: made(18).meta.ci("m0", method="jackknife", **asked))[1]
-    text = "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials"
+    text = "over inputs alone the jackknife of ranked system means covered the true value in about 80 % of"
     assert sum(text in each for each in said) == ((name, resample, level) == ("kendall", "input", "system"))
 
 
@@ -497,14 +497,15 @@ def test_fewer_than_four_systems_have_no_interval_and_that_is_said():
     ds = made(15, (3, 3, 9))
     for level in ("system", "input", "global"):
         got, said = texts(lambda level=level: ds.meta.ci("m0", level=level, resample="both"))
-        none = "no jackknife interval, which needs 4 systems (within_system 4 inputs) or more, for 'm1', 'm2'"
-        assert none in said
+        ways = "level='input' with resample='input'" if level == "system" else "resample='input'"
+        assert f"no jackknife interval, which needs 4 systems or more (3 here); try {ways}, for 'm1', 'm2'" in said
         assert np.isnan(got.ci_low).all() and np.isnan(got.standard_error).all() and got.correlation.notnull().all()
         assert not got.fell_back.any()
     got, said = texts(lambda: ds.meta.ci("m0", level="within_system"))
     assert not any("jackknife" in text for text in said) and np.isfinite(got.ci_low).all()
     got, said = texts(lambda: made(15, (3, 9, 3)).meta.ci("m0", level="within_system", resample="both"))
-    assert none in said and np.isnan(got.ci_low).all()
+    assert "no jackknife interval, which needs 4 inputs or more (3 here), for 'm1', 'm2'" in said
+    assert np.isnan(got.ci_low).all()
 
 
 def test_a_perfect_correlation_is_said_to_fall_back():
@@ -513,7 +514,8 @@ def test_a_perfect_correlation_is_said_to_fall_back():
     for level, low in (("system", -1), ("input", 1)):
         got, said = texts(lambda level=level: ds.meta.ci("m0", level=level, coefficient="kendall"))
         assert said == [
-            "no scores vary without one system or input, so another interval is returned instead (see `ci`), for 'm1'"
+            "a correlation is 1 or -1, or no system or input changes it when left out, so it has no standard error: "
+            "its limits are the estimate itself or, for rank coefficients at system level, Fisher's, for 'm1'"
         ]
         assert got.fell_back.values.tolist() == [True, False]
         assert float(got.ci_high[0]) == 1 and low <= float(got.ci_low[0]) <= 1

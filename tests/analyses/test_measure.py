@@ -133,9 +133,9 @@ def test_dims_that_are_drawn():
     assert measure.checked_resample(["rater", "input", "reference"], _at("system")) == ("input", "reference", "rater")
     assert measure.checked_resample(("cell", "rater"), _at("global")) == ("cell", "rater")
     for resample, level in ((("cell", "input"), "global"), ("cell", "system")):
-        with pytest.raises(ValueError, match="resample='cell' needs level='global', and goes with 'reference'"):
+        with pytest.raises(ValueError, match="resample='cell' needs level='global', and can be combined only"):
             measure.checked_resample(resample, _at(level))
-    with pytest.raises(ValueError, match="resample='cell' stands alone and needs level='global',"):
+    with pytest.raises(ValueError, match="resample='cell' needs level='global', and cannot be combined with"):
         measure.checked_resample("cell", _at("system"), layers=False)
     with pytest.raises(ValueError, match="among 'system', 'input', 'cell', got 'rater'"):
         measure.checked_resample("rater", _at("system"), layers=False)

@@ -139,7 +139,10 @@ def test_undefined_swaps_are_warned_of():
     x = [[1.0], [1.0], [1.0], [1.0], [3.0]]
     y = [[3.0], [1.0], [1.0], [1.0], [1.0]]
     ds = dataset([z, x, y])
-    with pytest.warns(UserWarning, match="more than 5 % of the 32 resamples are undefined"):
+    with (
+        pytest.warns(UserWarning, match="more than 5 % of the 32 resamples are undefined"),
+        pytest.warns(UserWarning, match="there are only 32 ways to swap"),
+    ):
         got = ds.meta.perm_test("m0", resample="system")
     # X' is constant when its one 3 is swapped away and Y's is not swapped in, as is Y' in the opposite case.
     assert int(got.n_undefined.sel(metric="m1", other_metric="m2")) == 16
@@ -206,7 +209,26 @@ def test_few_ways_to_swap_are_said(small):
         small.isel(system=slice(4)).meta.perm_test("m0", resample="system")
     few_systems, few_ways = (str(warning.message) for warning in caught)
     assert few_systems.startswith("only 4 systems")
-    assert few_ways.startswith("there are only 16 ways to swap: no p-value can be below 0.0625")
+    assert few_ways == (
+        "there are only 16 ways to swap: no p-value can be below 0.125, so no difference can be significant at 0.05; "
+        "use resample='both'"
+    )
+
+
+@pytest.mark.parametrize("alternative, systems", [("two-sided", 5), ("greater", 4)])
+@pytest.mark.parametrize("crossed", [False, True])
+def test_the_least_p_value_of_all_swaps_is_the_one_that_is_said(alternative, systems, crossed):
+    """Of a metric that is the gold itself and one that is its opposite, no swap beats the difference."""
+    rng = np.random.default_rng(3)
+    shape = (2, 2) if crossed else (systems, 3)
+    z = rng.normal(size=shape)
+    ds, level = dataset([z, z, -z]), "global" if crossed else "system"
+    how = {"resample": "both", "crossed": True} if crossed else {"resample": "system"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ds.meta.perm_test("m0", metric="m1", other="m2", level=level, alternative=alternative, **how)
+    (said,) = [str(each.message) for each in caught if "ways to swap" in str(each.message)]
+    assert f"below {float(found.pvalue.item()):.3g}," in said
 
 
 # --- boot_test ---
@@ -334,6 +356,7 @@ def test_a_function_is_tested_on_the_cells_that_its_level_uses(small, missing):
 TIED = {"coefficient": "acc_eq", "n_resamples": 99, "rng": 0}
 
 
+@pytest.mark.filterwarnings("ignore:there are only 32 ways to swap")
 @pytest.mark.parametrize(
     "level, given, same_as",
     [

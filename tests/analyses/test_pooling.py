@@ -243,7 +243,8 @@ def test_undefined_draws_are_counted_and_left_out_of_p():
     ]
     weights = [xr.DataArray([[3.0]], dims=pairs), xr.DataArray([[1.0]], dims=pairs)]
     for alternative, beyond in (("greater", 1), ("less", 3), ("two-sided", 2)):
-        got = pooling.of_tests(parts, weights, {"alternative": alternative, "n_resamples": 4, "keep_samples": True})
+        how = {"alternative": alternative, "n_resamples": 4, "keep_samples": True}
+        got = pooling.SWAPS.combine(parts, weights, how)
         assert float(got.difference.squeeze()) == pytest.approx((3 * 0.4 + 0.2) / 4)
         np.testing.assert_allclose(got.samples.squeeze(), [0.35, 0.15, np.nan, -0.6], atol=1e-12)
         assert float(got.pvalue.squeeze()) == (1 + beyond) / (1 + 3) and int(got.n_undefined.squeeze()) == 1
@@ -274,6 +275,6 @@ def test_an_interval_falls_back_by_the_languages_that_weigh_something(weight, fe
         for row in ((0.5, 0.0, 0.1, 7.0, 0.2, 0.8, 0, False), (0.3, 0.0, 0.2, 5.0, 0.1, 0.7, 0, True))
     ]
     weights = [xr.DataArray([each], dims="metric") for each in (3.0, weight)]
-    got = pooling.of_intervals(parts, weights, {})
+    got = pooling.INTERVALS.combine(parts, weights, {})
     assert got.fell_back.item() is fell_back
     assert got.correlation.item() == pytest.approx((3 * 0.5 + weight * 0.3) / (3 + weight))

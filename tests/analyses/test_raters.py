@@ -417,7 +417,10 @@ def test_bad_arguments(demo):
     ds = rated()
     cases = [
         ({"rating": "ratings"}, "did you mean 'rating'"),
-        ({"rating": "rating", "along": "annotator"}, "a variable with the dim 'annotator'"),
+        (
+            {"rating": "rating", "along": "annotator"},
+            "no variable with the dim 'annotator', and this .* along must name",
+        ),
         ({"rating": "rating", "measurement": "ratio"}, "measurement must be one of"),
         ({"rating": "rating", "n_resamples": 1}, "n_resamples must be at least 2"),
         ({"rating": ds.rating.isel(rater=0)}, "must have the dim"),
@@ -429,7 +432,7 @@ def test_bad_arguments(demo):
             ds.meta.agreement(**keywords)
     with pytest.raises(TypeError, match="must hold numbers"):
         ds.meta.agreement(ds.rating.astype(str))
-    with pytest.raises(ValueError, match="rating must be a DataArray, or a variable"):
+    with pytest.raises(ValueError, match="several variables have the dim 'rater': .* e.g. rating='rating'"):
         ds.assign(again=ds.rating).meta.agreement()
 
 

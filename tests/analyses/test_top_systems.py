@@ -94,8 +94,9 @@ def test_cells_that_are_left_out_are_said_once_of_all_k(demo):
         demo.meta.top_k_corr("human", metric=["judge", "bleu"], k=[12, 9, 6], n_resamples=20, rng=1)
     name = demo.metric.values[1]
     texts = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
+    see = "(ds.meta.missingness() shows whether that matters)"
     assert texts == [
-        f"at k = 12: outputs left out, because the metric or the human score is missing: {name} (1 of 360)"
+        f"at k = 12: outputs left out, because the metric or the human score is missing {see}: {name} (1 of 360)"
     ]
 
 

@@ -171,7 +171,7 @@ def test_bad_layers(layered, demo):
         (("cell", "input", "rater"), "global"),
     ):
         with pytest.raises(
-            ValueError, match="resample='cell' needs level='global', and goes with 'reference' and 'rater'"
+            ValueError, match="resample='cell' needs level='global', and can be combined only with 'reference'"
         ):
             layered.meta.ci(layered.rating, resample=dims, level=level)
     with pytest.raises(ValueError, match="interval='bca' is not for draws of 'reference'"):

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+import xsumstat
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.inference import corrections
 from xsumstat.inference.intervals import INTERVALS
 
@@ -49,7 +50,7 @@ WORDS = {
 }
 ALLOWED = {
     "coefficient": COEFFICIENTS,
-    "level": validate.LEVELS,
+    "level": levels.LEVELS,
     "alternative": validate.ALTERNATIVES,
     "adjust": corrections.CORRECTIONS,
     "interval": INTERVALS,
@@ -99,4 +100,22 @@ def test_other_words_are_met_with_the_nearest_name():
     with pytest.raises(ValueError, match="got 'xyz'$"):
         validate.choice("coefficient", "xyz", COEFFICIENTS)
     with pytest.raises(ValueError, match="got 7$"):
-        validate.choice("level", 7, validate.LEVELS)
+        validate.choice("level", 7, levels.LEVELS)
+
+
+@pytest.mark.parametrize(
+    "ask, words",
+    [
+        (
+            lambda ds: ds.meta.equivalence("human", metric="judge", other="rouge"),
+            "equivalence() needs margin=, the",
+        ),
+        (lambda ds: ds.meta.drift(), "drift() needs anchor=, the Dataset of the older version's scores"),
+        (lambda ds: ds.meta.top_k(), "top_k() needs k=, how many systems"),
+        (lambda ds: xsumstat.read_mtme("folder"), "read_mtme() needs test_set= (text)"),
+        (lambda ds: xsumstat.to_scores(), "to_scores() needs frame= (a DataFrame)"),
+    ],
+)
+def test_an_argument_without_a_default_is_named_and_explained(ask, words):
+    with pytest.raises(TypeError, match=f"^{re.escape(words)}"):
+        ask(xsumstat.load_dataset("demo"))

@@ -80,9 +80,9 @@ def test_few_systems_are_said():
     def ask(systems):
         return said(content.check_sizes, dataset(np.zeros((1, systems, 3))).score, "system")
 
-    few = "systems: results are very uncertain; level="
-    assert ask(5) == [] and ask(4) == [f"only 4 {few}'input' compares systems within inputs"]
-    assert ask(2) == [f"only 2 {few}'global' compares single outputs"]
+    few = "systems: results are very uncertain; evaluate more systems, or use level="
+    assert ask(5) == [] and ask(4) == [f"only 4 {few}'input', which compares systems within inputs"]
+    assert ask(2) == [f"only 2 {few}'global', which compares single outputs"]
     assert said(content.check_sizes, dataset(np.zeros((1, 2, 3))).score, "global") == []
 
 

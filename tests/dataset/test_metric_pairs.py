@@ -75,7 +75,8 @@ def test_cells_that_one_of_a_pair_lacks_are_counted(ds):
             warnings.simplefilter("always")
             prepared(ds, ["a", "b", "c"], missing=missing, level=level)
         said = [str(each.message) for each in caught if "one metric of a pair" in str(each.message)]
-        assert said == [f"outputs left out, because one metric of a pair has no score: {each}" for each in texts]
+        told = "outputs left out, because one metric of a pair has no score (ds.meta.missingness() shows whether that"
+        assert said == [f"{told} matters): {each}" for each in texts]
 
 
 @pytest.mark.parametrize("metric, other", CHOICES)

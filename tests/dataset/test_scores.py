@@ -47,7 +47,7 @@ def test_set_dims_says_what_is_wrong(keywords, message):
 
 def test_missing_dims_are_named_with_the_way_out(small):
     with pytest.raises(
-        ValueError, match=r"score must have dim 'system', .* rename with xsumstat.set_dims\(ds, system="
+        ValueError, match=r"score must have dim 'system', .* rename with ds = xsumstat.set_dims\(ds, system="
     ):
         ask(small.rename(system="model"))
 
@@ -147,7 +147,10 @@ def test_an_unknown_gold_gets_a_hint(demo):
 
 
 def test_no_gold_at_all(small):
-    with pytest.raises(ValueError, match=r"gold is not given, and ds.attrs\['gold'\] is not set; metrics: 'm0', 'm1'"):
+    with pytest.raises(
+        ValueError,
+        match=r"gold is not given, and ds.attrs\['gold'\] is not set; pass .*, e.g. gold='m0'; metrics: 'm0', 'm1'",
+    ):
         ask(small, None)
 
 
@@ -205,7 +208,7 @@ def test_gold_without_information(small, values, message):
 def test_gold_that_is_constant_for_some_labels_only(small):
     gold = small.score.sel(metric=["m0", "m1"]).rename(metric="quality")
     gold[0] = 3.0
-    with pytest.warns(UserWarning, match="gold 'score' is constant 'm0'"):
+    with pytest.warns(UserWarning, match="gold 'score' is constant, so correlations are undefined .NaN., for .*'m0'"):
         got = small.meta.corr(gold, metric="m3")
     np.testing.assert_array_equal(np.isnan(got.correlation.sel(metric="m3")), [True, False])
 
@@ -409,15 +412,16 @@ def test_available_keeps_inputs_that_nobody_rated(small):
 def test_a_metric_with_gaps_of_its_own_is_named(small):
     small.score[2, 3] = np.nan
     with pytest.warns(
-        UserWarning, match=r"compared on fewer systems, as they have no scores on the others: m2 \(1 of 6\)"
+        UserWarning, match=r"compared on fewer systems, because they lack all scores on the others: m2 \(on 5 of 6\)"
     ):
         got = small.meta.corr("m0")
     want = small.isel(system=[0, 1, 2, 4, 5]).meta.corr("m0", metric="m2").correlation
     assert float(got.correlation.sel(metric="m2")) == pytest.approx(float(want[0]), abs=1e-15)
 
 
-ONE_OF_TWO = "outputs left out, because the metric or the human score is missing: "
-ONE_OF_A_PAIR = "outputs left out, because one metric of a pair has no score: "
+SEE = "(ds.meta.missingness() shows whether that matters): "
+ONE_OF_TWO = f"outputs left out, because the metric or the human score is missing {SEE}"
+ONE_OF_A_PAIR = f"outputs left out, because one metric of a pair has no score {SEE}"
 
 
 @pytest.fixture
@@ -482,7 +486,7 @@ def test_whole_systems_are_not_counted_again_as_cells(small):
     small.score[1, 2] = small.score[2, 0, 0] = np.nan
     texts = messages(lambda: small.meta.corr("m0"))
     assert texts == [
-        "metrics compared on fewer systems, as they have no scores on the others: m1 (1 of 6)",
+        "metrics compared on fewer systems, because they lack all scores on the others: m1 (on 5 of 6)",
         ONE_OF_TWO + "m2 (1 of 30)",
     ]
 

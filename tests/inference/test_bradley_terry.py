@@ -179,3 +179,33 @@ def test_the_error_of_a_contrast_needs_two_clusters():
     assert math.isnan(Strengths(fit, without[:1], 1.0, 0).error(contrast))
     one, other = without @ contrast
     assert Strengths(fit, without, 1.0, 0).error(contrast) == pytest.approx(abs(one - other) / 2)
+
+
+def strongly_connected(n, wins, pairs, k):
+    """Ford's condition: each system has won, over others perhaps, against each; there is a maximum only then."""
+    reach = np.eye(k, dtype=int)
+    for (one, other), total, won in zip(pairs, n, wins, strict=True):
+        reach[one, other] |= won > 0
+        reach[other, one] |= won < total
+    for _ in range(k):
+        reach = (reach @ reach > 0).astype(int)
+    return bool(reach.all())
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_strengths_are_infinite_where_some_systems_win_all_choices_against_the_others(k):
+    """Any split of the systems, as halves, too, whose strengths lie on both sides of the mean."""
+    rng = np.random.default_rng(k)
+    pairs = np.array([(one, other) for one in range(k) for other in range(one + 1, k)])
+    design = Design(pairs[:, 0], pairs[:, 1], k)
+    told = []
+    for top in [0, *range(1, k)] * 4:
+        n = rng.integers(1, 40, len(pairs))
+        wins = rng.binomial(n, 0.5)
+        above = pairs < top
+        wins = np.where(above[:, 0] > above[:, 1], n, wins)
+        found = fitted(n.astype(float), (2.0 * wins - n), np.zeros(len(n)), design)
+        told.append(bool(found.finite))
+        assert told[-1] == strongly_connected(n, wins, pairs, k)
+        assert np.isfinite(found.strengths).all() == told[-1]
+    assert True in told and False in told

@@ -124,7 +124,7 @@ def test_the_formula_of_a_model_is_the_variance_of_simulated_scores(level):
     ds = xsumstat.simulate(24, 12, agreement=agreement, truth=False, rng=1)
     expected = planning.FromModel(level, covariances())
     rng = np.random.default_rng(0)
-    from xsumstat.simulation.simulate import model_of
+    from xsumstat.simulation.given_scores import model_of
 
     model = model_of(ds)[1]
     found = []

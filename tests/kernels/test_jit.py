@@ -94,7 +94,7 @@ def test_who_waits_is_told_once_that_this_compiles(kernels, waited, capsys):
     kernels()[1](X)
     kernels()[0](3.0)
     said = capsys.readouterr()
-    assert said.err.count("compiling once for this kind of call") == 1 and not said.out
+    assert said.err.count("compiling this method (once, a few seconds)") == 1 and not said.out
 
 
 def test_nothing_is_said_where_nothing_is_compiled(kernels, waited, monkeypatch, capsys):

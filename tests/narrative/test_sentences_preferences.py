@@ -1,9 +1,16 @@
 """Sentences about preferences against facts: which side, more or less, who beats whom, and how many are not named."""
 
+import re
+from collections import Counter
+
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from preference_cases import preferences, verdicts
 
+import xsumstat
+from xsumstat.dataset.wording import number
 from xsumstat.narrative.conclusions import conclusion
 
 NAN = np.nan
@@ -118,3 +125,76 @@ def ranked(p, cluster):
 )  # fmt: skip
 def test_the_best_system_beats_all_others_or_some(p, cluster, told):
     assert told in conclusion(ranked(p, cluster))
+
+
+# --- From choices ---
+
+
+def chosen(ds, rater):
+    """Share of each system's choices that it won, a tie as half of one."""
+    won, n = Counter(), Counter()
+    for (_, pair, by), value in verdicts(ds).items():
+        if by == rater:
+            left, right = (str(ds[side].sel(pair=pair).item()) for side in ("left", "right"))
+            won[left] += (1 + value) / 2
+            won[right] += (1 - value) / 2
+            n.update((left, right))
+    return {system: won[system] / n[system] for system in n}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_where_strengths_are_infinite_the_choices_won_are_told():
+    """Ann always prefers alpha; the judge mostly."""
+    words = [(f"p{at}", "alpha", "beta", "alpha", "ann") for at in range(20)]
+    words += [(f"p{at}", "alpha", "beta", "beta" if at % 3 == 0 else "alpha", "gpt") for at in range(20)]
+    frame = pd.DataFrame(words, columns=["prompt", "left", "right", "choice", "rater"])
+    ds = xsumstat.to_preferences(frame, rater="rater", kind={"human": ["ann"]})
+    result = ds.meta.rank_systems()
+    assert np.isnan(result.strength.sel(rater="people")).all()
+    by_ann, by_judge = chosen(ds, "ann"), chosen(ds, "gpt")
+    said = conclusion(result)
+    told = f"alpha ({100 * by_ann['alpha']:.0f} %) and beta ({100 * by_ann['beta']:.0f} %)"
+    assert f"by people strengths are infinite or undefined; choices won: {told}." in said
+    value = float(result.strength.sel(rater="gpt", system="alpha"))
+    assert value == pytest.approx(np.log(by_judge["alpha"] / by_judge["beta"]) / 2)
+    assert f"By gpt alpha ({number(value)} [" in said
+
+
+def test_the_first_of_a_cluster_alone_is_not_ahead_of_those_that_it_does_not_beat():
+    """The best has a cluster of its own, which corrected p-values of other pairs can leave it."""
+    said = conclusion(ranked((0.2, 0.05), [2, 1, 2]))
+    assert "y (.50 [.30, .70]) is first, not significantly ahead of x (.10 [-.10, .30]), and beats z." in said
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("people", [("ann",), ("ann", "ben")])
+def test_human_agreement_is_known_of_pairs_that_two_humans_judged(people):
+    ds = preferences(2, people=people)
+    both = Counter((prompt, pair) for (prompt, pair, rater) in verdicts(ds) if rater in people)
+    shared = sum(n > 1 for n in both.values())
+    said = conclusion(ds.meta.preference_agreement())
+    assert ("Human agreement is unknown: no pair was judged by two humans." in said) == (shared == 0)
+    assert (f"On the {shared} pairs that two humans judged, gpt agrees with humans" in said) == (shared > 0)
+
+
+def test_judges_without_a_test_are_not_compared_with_humans():
+    assert "On the " not in conclusion(agreement(0.2, NAN)) and "Humans choose alike on 60 %" in conclusion(
+        agreement(0.2, NAN)
+    )
+    assert "On the " not in conclusion(agreement(NAN, 0.01))
+
+
+@pytest.mark.parametrize(("found", "rest"), [(5, 0), (4, 1), (6, 5), (0, 6), (1, 4)])
+def test_differences_that_are_not_named_are_counted(found, rest):
+    covariates = [f"c{at}" for at in range(found + rest)]
+    p = np.array([[0.05] * found + [0.0501] * rest])
+    data = {"share": 0.8, "human_share": 0.6, "difference": 0.2, "ci_low": 0.1, "ci_high": 0.3, "n_pairs": 90.0}
+    data = {name: np.full(p.shape, each) for name, each in data.items()} | {"pvalue": p}
+    data = {name: (("rater", "covariate"), each) for name, each in data.items()}
+    result = made("preference_bias", data, rater=["gpt"], covariate=covariates)
+    said = conclusion(result.assign(is_group=("covariate", [False] * p.size)))
+    named, others = re.split("[Nn]o significant difference from humans: |$", said, maxsplit=1)[:2]
+    assert named.count("the output of higher") == min(found, 4) and others.count("of higher") == min(rest, 4)
+    more = f"{found - 4} more differences are significant." if found > 4 else None
+    assert (more in said) if more else ("more differences" not in said)
+    assert (f"; and {rest - 4} more." in said) == (rest > 4)

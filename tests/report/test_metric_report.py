@@ -495,7 +495,8 @@ def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficie
 def test_warnings_stand_in_the_page(demo):
     with pytest.warns(UserWarning, match="only 4 systems"):
         made = metric_report.make_report(demo.isel(system=slice(4)), "few", level="system")
-    assert made.notes[0] == "only 4 systems: results are very uncertain; level='input' compares systems within inputs"
+    few = "only 4 systems: results are very uncertain; evaluate more systems, or use level='input', which compares"
+    assert made.notes[0] == f"{few} systems within inputs"
     assert "only 4 systems" in made.html()
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 import xsumstat
 from xsumstat.resampling import draws
-from xsumstat.simulation.simulate import model_of
+from xsumstat.simulation.given_scores import model_of
 
 MODEL = {"agreement": {"a": 0.8, "b": 0.4}, "effects": {"system": 0.6, "input": 0.3, "cell": 1.0}}
 

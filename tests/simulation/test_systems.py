@@ -10,8 +10,8 @@ import scipy.stats
 
 import xsumstat
 from xsumstat.coefficients import table
+from xsumstat.simulation.given_scores import model_of
 from xsumstat.simulation.model import Model
-from xsumstat.simulation.simulate import model_of
 
 NAMES = ("pearson", "spearman", "kendall", "pairwise_accuracy")
 RECORDS = [table.get(name) for name in NAMES]

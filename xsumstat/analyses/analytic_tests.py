@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.analyses.measure import Measure, check_symmetric, checked_measure, entrance, why_undefined
 from xsumstat.coefficients.pairs import correlations, estimators
 from xsumstat.coefficients.record import Coefficient, Estimator
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import TOLERANCE, CorrelationFunction, FloatArray, Pair
 from xsumstat.dataset import checks, few_systems, labelled, metric_pairs, pair_results, results
@@ -145,8 +145,9 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 def _warn_of_averages(level: str) -> None:
     if level in GROUPS:
         validate.warn(
-            f"corr_test treats the average correlation at level={level!r} as a single one, which varies far more: "
-            "the test is very conservative (its size at .05 is about 0); use perm_test",
+            f"corr_test treats the average correlation at level={level!r} as one correlation, and one correlation "
+            "varies far more than an average: the test is very conservative (its size at .05 is about 0). Use "
+            f"compare_metrics({arguments.given('level', level)})",
             "average_for_single",
         )
 

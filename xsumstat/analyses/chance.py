@@ -6,14 +6,13 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.measure import Measure, along_metrics
+from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import arrays, chance
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, facts
 
-# What is found here, of those coefficients that have it.
-NAMES = ("baseline", "baseline_constant", "pairs_used")
 _FEW = 0.1  # of the pairs: what is found of so few is said to be of few
 
 
@@ -53,7 +52,7 @@ def of(
     )
     defined = correlation.notnull()
     by_name = dict(zip(names, outputs, strict=True))
-    found = {name: by_name[name] for name in NAMES if name in by_name}
+    found = {name: by_name[name] for name in CHANCE if name in by_name}
     return {name: values.where(defined).transpose(*correlation.dims) for name, values in found.items()}
 
 

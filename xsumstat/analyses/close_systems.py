@@ -127,8 +127,8 @@ def close_corr(
         later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
         later.make(checks.warn_outside, found[["correlation", "ci_low", "ci_high"]], "correlation", n_resamples)
     else:
-        none = found["correlation"].notnull() & found["ci_low"].isnull()
-        later.make(checks.warn_where, none, "no jackknife interval, which needs 4 systems or more, for", "no_interval")
+        both = found["correlation"], found["ci_low"]
+        later.make(checks.warn_without_limits, *both, "jackknife", "4 systems or more")
     return results.result(found.transpose("metric", "gap", ...), scores, analysis="close_corr", **attrs)
 
 

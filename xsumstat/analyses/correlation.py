@@ -37,7 +37,7 @@ from xsumstat.resampling.jobs import Formula
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_estimates, drawn=pooling.never)
+@pooling.with_pool(pooling.ESTIMATES)
 def corr(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

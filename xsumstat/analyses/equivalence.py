@@ -28,7 +28,6 @@ from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
 
-_FELL_BACK = "no scores vary without one system or input: another jackknife interval is used (see `ci`), for"
 METHODS = ("tost", "jackknife", "tost_analytic", "anderson_hauck")
 
 
@@ -333,8 +332,9 @@ class _Test:
     def _warn_of_averages(self) -> None:
         if self.measure.level in GROUPS:
             validate.warn(
-                f"{self.method!r} treats the average correlation at level={self.measure.level!r} as a single one, "
-                "which varies far more: the test is very conservative; use method='jackknife'",
+                f"{self.method!r} treats the average correlation at level={self.measure.level!r} as one "
+                "correlation, and one correlation varies far more than an average: the test is very conservative. Use "
+                "method='jackknife'",
                 "average_for_single",
             )
 
@@ -356,10 +356,10 @@ class _Test:
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         if self.method != "jackknife":
             return
-        none = result["difference"].notnull() & result["ci_low"].isnull()
-        text = f"no jackknife interval, which needs {jackknifed.needs(self.measure, self.interval.dims)}, for"
-        pairs.scores.later.make(checks.warn_where, none, text, "no_interval")
-        pairs.scores.later.make(checks.warn_where, result["fell_back"], _FELL_BACK, "fell_back")
+        needs = jackknifed.needs(self.measure, self.interval.dims, pairs.scores.shape)
+        limits = result["difference"], result["ci_low"]
+        pairs.scores.later.make(checks.warn_without_limits, *limits, "jackknife", needs)
+        pairs.scores.later.make(checks.warn_where, result["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
 
     def attrs(self, along: str | None, base: Hashable) -> dict[str, Any]:
         attrs = {"analysis": "equivalence", **self.measure.attrs, "method": self.method, "alpha": self.alpha}

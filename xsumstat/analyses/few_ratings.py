@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, chunking, directions, drawn, facts, golds, leakage, locate, metric_choice
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
@@ -190,9 +190,10 @@ def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) ->
     draw = drawn.find(ds)
     own_spread = draw is not None and not draw.is_equal
     if strata is not None:
-        groups = Groups(*_strata_of(ds, strata, own_spread), f"strata={strata!r}")
+        codes, names = slices.of_every_label(ds, "strata", strata, "input")
+        groups = Groups(Strata(codes, len(names), own_spread), names, f"strata={strata!r}")
     elif draw is not None and len(draw.names) > 1:
-        codes: IntArray = np.array([draw.names.index(each) for each in draw.strata], dtype=np.int64)
+        codes = np.array([draw.names.index(each) for each in draw.strata], dtype=np.int64)
         groups = Groups(Strata(codes, len(draw.names), own_spread), draw.names, drawn.STRATUM)
     else:
         groups = Groups(Strata.none(scores.score.sizes["input"]), [])
@@ -202,18 +203,6 @@ def drawn_from(ds: xr.Dataset, scores: FewRatings, strata: str | None = None) ->
     gold, lost = drawn.of_inputs(scores.gold, draw.drawn)
     scores.later.make(drawn.warn_not_drawn, lost)
     return replace(scores, gold=gold), groups
-
-
-def _strata_of(ds: xr.Dataset, name: str, own_spread: bool) -> tuple[Strata, list[str]]:
-    """The group of each input by a coordinate, and what the groups are called."""
-    with validate.kept_warnings():
-        _, groups, labels = slices.groups_of(ds, "strata", name, ("input",))
-    if None in groups:
-        raise ValueError(
-            f"strata={name!r}: {validate.counted(groups.count(None), 'input')} without {name}; each input needs one"
-        )
-    codes: IntArray = np.array([labels.index(str(each)) for each in groups], dtype=np.int64)
-    return Strata(codes, len(labels), own_spread), labels
 
 
 def _check_equal_within(draw: drawn.Draw, groups: Groups) -> None:

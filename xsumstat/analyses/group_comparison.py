@@ -226,9 +226,9 @@ def _warn(
         )
     why = why_undefined(measure.coefficient, measure.given)
     later.make(checks.warn_undefined, of_group["correlation"], *scores.spreads, why)
-    message = f"no jackknife interval, which needs {jackknifed.needs(measure, job.dims)}, for"
+    needs = jackknifed.needs(measure, job.dims, scores.shape)
     low = of_group["correlation"].where(of_group["without_limits"] == 0)
-    later.make(checks.warn_without_limits, of_group["correlation"], low, message)
+    later.make(checks.warn_without_limits, of_group["correlation"], low, "jackknife", needs)
     later.make(checks.warn_where, of_group["group_fell_back"] > 0, checks.FELL_BACK["jackknife"], "fell_back")
     untested = found["heterogeneity_pvalue"].isnull() & (found["n_groups"] > 1)
     later.make(

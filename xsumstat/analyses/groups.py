@@ -16,6 +16,7 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
+from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, metric_choice, value_checks
 from xsumstat.resampling import draws, threads
 
@@ -54,6 +55,18 @@ def groups_of(
         ordered = sorted(set(values), key=str)
     named = iter(values)
     return dim, [None if missing else str(next(named)) for missing in without], list(dict.fromkeys(map(str, ordered)))
+
+
+def of_every_label(ds: xr.Dataset, argument: str, name: str, dim: str) -> tuple[IntArray, list[str]]:
+    """The group of each label of a dim, by place, and all groups; every label needs one."""
+    with validate.kept_warnings():
+        _, groups, labels = groups_of(ds, argument, name, (dim,))
+    if None in groups:
+        raise ValueError(
+            f"{argument}={name!r}: {validate.counted(groups.count(None), dim)} without {name}; each {dim} needs one"
+        )
+    place = {label: at for at, label in enumerate(labels)}
+    return np.array([place[str(each)] for each in groups], dtype=np.int64), labels
 
 
 def members(groups: Sequence[str | None], labels: Sequence[str]) -> dict[str, list[int]]:

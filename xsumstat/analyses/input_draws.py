@@ -76,11 +76,11 @@ def draw(ds: xr.Dataset, design: Design, rng: Any) -> xr.Dataset:
     codes, names = _strata(ds, score, design)
     sizes = np.bincount(codes, minlength=len(names))
     least = int(np.minimum(LEAST, sizes).sum())
-    if not least <= design.n <= sizes.sum():
-        raise ValueError(
-            f"n={design.n} must be at least {least}, {LEAST} for each of {len(names)} strata, "
-            f"and at most {sizes.sum()}, the number of inputs"
-        )
+    if design.n > sizes.sum():
+        raise ValueError(f"n must be at most {sizes.sum()}, the number of inputs, got {design.n}")
+    if design.n < least:
+        why = f", {LEAST} for each of {len(names)} strata" if len(names) > 1 else ""
+        raise ValueError(f"n must be at least {least}{why}, got {design.n}")
     rate = np.ones(len(names))
     if design.allocation == UNSURE:
         rate = rates(_unsure(ds, score, design), codes, len(names))
@@ -142,14 +142,7 @@ def _strata(ds: xr.Dataset, score: xr.DataArray, design: Design) -> tuple[IntArr
     if design.strata is None:
         return np.zeros(score.sizes["input"], dtype=np.int64), ["all"]
     if design.strata not in (SCORE, UNSURE):
-        with validate.kept_warnings():
-            _, of_input, labels = groups.groups_of(ds, "strata", design.strata, ("input",))
-        if None in of_input:
-            raise ValueError(
-                f"strata={design.strata!r}: {validate.counted(of_input.count(None), 'input')} without "
-                f"{design.strata}; each input needs one"
-            )
-        return np.array([labels.index(str(each)) for each in of_input], dtype=np.int64), labels
+        return groups.of_every_label(ds, "strata", design.strata, "input")
     if design.n_strata * LEAST > score.sizes["input"]:
         raise ValueError(f"n_strata={design.n_strata} is too many for {score.sizes['input']} inputs")
     values = _mean(score) if design.strata == SCORE else _unsure(ds, score, design)

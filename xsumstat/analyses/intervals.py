@@ -64,7 +64,7 @@ _FISHER = ("correlation", "ci_low", "ci_high", "standard_error", "n_undefined")
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_intervals, drawn=pooling.unless_jackknife)
+@pooling.with_pool(pooling.INTERVALS)
 def ci(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -277,14 +277,14 @@ class _Asked:
             later.make(checks.warn_undefined, found[name], *scores.spreads, why)
         if kind == "jackknife" and jackknifed.of_ranked_means(measure, self.dims):
             validate.warn(
-                "over inputs alone the jackknife of ranked system means holds the true value in about 80 % of trials, "
-                "not 95; use method='bootstrap'",
+                "over inputs alone the jackknife of ranked system means covered the true value in about 80 % of "
+                "simulations, not 95 %; use method='bootstrap'",
                 "too_short",
             )
         if kind in ("jackknife", "studentized"):
             called = "bootstrap-t" if kind == "studentized" else "jackknife"
-            needs = jackknifed.needs(measure, self.dims)
-            needs += calibrated.NEEDED if calibrated.labels(scores.score) else ""
+            also = calibrated.NEEDED if calibrated.labels(scores.score) else ""
+            needs = jackknifed.needs(measure, self.dims, scores.shape, also)
             few_systems.warn_without(found, name, scores, measure, called, needs)
         elif kind == "fisher":
             assert measure.coefficient.fisher is not None

@@ -8,8 +8,8 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.coefficients.record import Measure
-from xsumstat.core import validate
-from xsumstat.dataset import checks
+from xsumstat.core import arguments, validate
+from xsumstat.dataset import checks, few_systems
 from xsumstat.dataset import scores as schema
 
 
@@ -32,18 +32,24 @@ def of_ranked_means(measure: Measure, dims: tuple[str, ...]) -> bool:
     return record is not None and record.of_ranks and measure.level == "system" and dims == ("input",)
 
 
-def needs(measure: Measure, dims: tuple[str, ...]) -> str:
-    """What there must be for the jackknife to have an interval, in words."""
+def needs(measure: Measure, dims: tuple[str, ...], shape: tuple[int, int], also: str = "") -> str:
+    """What there must be for the jackknife to have an interval (and `also` this), and what to do, in words."""
+    systems, inputs = shape
     ranked = measure.coefficient.leave_one_out is not None and measure.coefficient.leave_one_out.of_ranks
-    if dims == ("input",) and measure.level == "within_system":
-        return "4 inputs or more"
+    if measure.level == "within_system":
+        return f"4 inputs or more ({inputs} here){also}"
     if dims == ("input",) and measure.level == "global":
-        return "at least 4 systems or 4 inputs, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and measure.level == "system" and not ranked:
-        return "at least 3 systems, and scores that vary on 2 of the inputs"
-    if dims == ("input",) and not (ranked and measure.level == "system"):
-        return "2 inputs or more on which scores vary"
-    return "4 systems (within_system 4 inputs) or more"
+        here = f"({systems} and {inputs} here)"
+        return f"at least 4 systems or 4 inputs {here}, and scores that vary on 2 of the inputs{also}"
+    if dims == ("input",) and measure.level == "input":
+        return f"2 inputs or more on which scores vary ({inputs} here){also}"
+    level = arguments.given("level", "input")
+    if dims == ("input",) and not ranked:
+        way = f"; try {level}" if systems < few_systems.NEEDED - 1 else ""
+        return f"at least 3 systems ({systems} here), and scores that vary on 2 of the inputs{also}{way}"
+    ways = ([level] if measure.level == "system" else []) + [arguments.given("resample", "input")]
+    way = f"; try {' with '.join(ways)}" if systems < few_systems.NEEDED else ""
+    return f"4 systems or more ({systems} here){also}{way}"
 
 
 def warn_of_ranked_means(measure: Measure, dims: tuple[str, ...], compared: str, advice: str) -> None:

@@ -100,9 +100,9 @@ def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, au
     dims = validate.dims("resample", resample, allowed, auto=auto)
     if "cell" in dims and (set(dims) & {"system", "input"} or level != "global"):
         beside = (
-            "needs level='global', and goes with 'reference' and 'rater' only,"
+            "needs level='global', and can be combined only with 'reference' and 'rater';"
             if layers
-            else "stands alone and needs level='global',"
+            else "needs level='global', and cannot be combined with other dims;"
         )
         raise ValueError(f"resample='cell' {beside} got {resample!r} at level={level!r}")
     if "cell" in dims and measure.coefficient.within_inputs:

@@ -295,8 +295,7 @@ def _warn(
     pair_results.warn_undefined(difference, job.targets, scores)
     jackknifed.warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
-    needs = jackknifed.needs(job.measure, job.dims) + (calibrated.NEEDED if job.refits else "")
-    message = f"no jackknife interval, which needs {needs}, for"
-    later.make(checks.warn_without_limits, found["difference"], found["ci_low"], message)
+    needs = jackknifed.needs(job.measure, job.dims, scores.shape, calibrated.NEEDED if job.refits else "")
+    later.make(checks.warn_without_limits, found["difference"], found["ci_low"], "jackknife", needs)
     later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
     jackknifed.warn_resting(resting, jackknifed.names_of(job.targets, scores), scores, job.measure)

@@ -11,9 +11,9 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import catalogue
-from xsumstat.analyses import chance
 from xsumstat.analyses.intervals import ci
 from xsumstat.analyses.measure import check_symmetric, checked_progress
+from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import table
 from xsumstat.core import levels, validate
 from xsumstat.core.caveats import Caveat, UnusableGoldError
@@ -90,7 +90,7 @@ def metric_ci(
             one = _numbered(one) if label in constant else one
             with value_checks.held() as each, part():
                 row = ci(given.to_dataset(), one, metric=order[at + 1 :], **keywords)
-            rows.append(row.drop_vars(chance.NAMES, errors="ignore"))  # what is judged by gold has them
+            rows.append(row.drop_vars(CHANCE, errors="ignore"))  # what is judged by gold has them
             said.append(each)
     if missing != "available" or level != "system":
         there = value_checks.by_metric(facts.presence, [score])

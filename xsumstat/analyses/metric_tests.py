@@ -40,7 +40,7 @@ _FOUND = "13.5 to 28.5 %"
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
+@pooling.with_pool(pooling.SWAPS)
 def perm_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,
@@ -178,11 +178,8 @@ def prepared_perm_test(
     )
     if method != "permutation":
         pair_tests.check_computed(method, measure, plan, draws, adjust)
-    if plan.exact and method != "analytic" and 1 / plan.n_resamples > families.USUAL_LEVEL:
-        validate.warn(
-            f"there are only {plan.n_resamples} ways to swap: no p-value can be below {1 / plan.n_resamples:.3g}",
-            "few_resamples",
-        )
+    if plan.exact and method != "analytic":
+        _warn_of_few_ways(plan.n_resamples, crossed and len(dims) == 2, alternative, dims)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)
     if method == "permutation":
@@ -214,6 +211,19 @@ def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed:
     return bool(swap == "decisions")
 
 
+def _warn_of_few_ways(ways: int, crossed: bool, alternative: str, dims: tuple[str, ...]) -> None:
+    """Warn where no p-value of all swaps can be significant: each has an opposite, and crossed ones come twice."""
+    alike = (2 if alternative == "two-sided" else 1) * (2 if crossed else 1)
+    if alike / ways <= families.USUAL_LEVEL:
+        return
+    way = "use resample='both'" if len(dims) == 1 else "use more systems or inputs"
+    validate.warn(
+        f"there are only {ways} ways to swap: no p-value can be below {alike / ways:.3g}, so no difference can be "
+        f"significant at {families.USUAL_LEVEL:g}; {way}",
+        "few_resamples",
+    )
+
+
 def _warn_of_decisions(dims: tuple[str, ...], level: str) -> None:
     if len(dims) > 1:
         group = GROUPS.get(level)
@@ -240,7 +250,7 @@ def _check_decisions(resample: Any, dims: tuple[str, ...], crossed: bool, level:
 
 @validate.public
 @slices.with_groups
-@pooling.with_pool(pooling.of_tests, drawn=pooling.always)
+@pooling.with_pool(pooling.DRAWS)
 def boot_test(
     ds: xr.Dataset,
     gold: Hashable | xr.DataArray | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from xsumstat.analyses.measure import (
     checked_resample,
     random_dims,
 )
+from xsumstat.catalogue.variables import BASELINES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray
@@ -33,23 +35,19 @@ from xsumstat.resampling import draws, threads
 
 _P = ParamSpec("_P")
 Answer = TypeVar("Answer")
-# From the results of all labels, what each weighs, and the arguments, one result.
-Combine = Callable[[list[xr.Dataset], list[xr.DataArray], dict[str, Any]], xr.Dataset]
-# Whether an answer comes from draws, by the arguments.
-Drawn = Callable[[dict[str, Any]], bool]
 
 
-def never(given: dict[str, Any]) -> bool:
-    """Nothing is drawn."""
-    return False
+@dataclass(frozen=True)
+class Pooled:
+    """How the results of all labels become one."""
+
+    # From the results, what each weighs, and the arguments, one result.
+    combine: Callable[[list[xr.Dataset], list[xr.DataArray], dict[str, Any]], xr.Dataset]
+    # Whether answers come from draws, and need a seed, by the arguments.
+    drawn: Callable[[dict[str, Any]], bool]
 
 
-def always(given: dict[str, Any]) -> bool:
-    """Something is drawn."""
-    return True
-
-
-def unless_jackknife(given: dict[str, Any]) -> bool:
+def _unless_jackknife(given: dict[str, Any]) -> bool:
     """Intervals are drawn, unless they are asked for from the jackknife."""
     measure = checked_measure("system", given["coefficient"], given.get("missing", "pairwise"), "drop")
     dims = checked_resample(given.get("resample", AUTO), measure, auto=True)
@@ -59,11 +57,8 @@ def unless_jackknife(given: dict[str, Any]) -> bool:
     return bool(method != "jackknife")
 
 
-def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Dataset]], Callable[_P, xr.Dataset]]:
-    """Give a function of scores and gold the keyword `pool`: the results of all labels of a dim combined.
-
-    `combine` makes one result of those of all labels; `drawn` says whether they need draws, and so a seed.
-    """
+def with_pool(how: Pooled) -> Callable[[Callable[_P, xr.Dataset]], Callable[_P, xr.Dataset]]:
+    """Give a function of scores and gold the keyword `pool`: the results of all labels of a dim combined."""
 
     def decorate(function: Callable[_P, xr.Dataset]) -> Callable[_P, xr.Dataset]:
         signature = inspect.signature(function)
@@ -75,16 +70,15 @@ def with_pool(combine: Combine, drawn: Drawn) -> Callable[[Callable[_P, xr.Datas
             if dim is None:
                 return function(*args, **kwargs)
             check(given["ds"], dim, given)
-            return _pooled(function, combine, dim, given, drawn(given))
+            return _pooled(function, how, dim, given)
 
         return pooled
 
     return decorate
 
 
-def _pooled(
-    function: Callable[..., xr.Dataset], combine: Combine, dim: str, given: dict[str, Any], drawn: bool
-) -> xr.Dataset:
+def _pooled(function: Callable[..., xr.Dataset], how: Pooled, dim: str, given: dict[str, Any]) -> xr.Dataset:
+    drawn = how.drawn(given)
     ds, gold = given.pop("ds"), given.pop("gold", None)
     seed = draws.seed_of(given.pop("rng", None)) if drawn else None
     results, weights = [], []
@@ -101,19 +95,19 @@ def _pooled(
             with run():
                 found = answer(functools.partial(function, part, human, **requested, **own), f"{dim}={label!r}", later)
             if at == 0 and given.get("adjust") is not None:  # before the other labels are drawn
-                how = {"analysis": found.attrs["analysis"], "alternative": given.get("alternative", "two-sided")}
-                how |= {"n_resamples": given.get("n_resamples", 9999), "exact": False}
+                test = {"analysis": found.attrs["analysis"], "alternative": given.get("alternative", "two-sided")}
+                test |= {"n_resamples": given.get("n_resamples", 9999), "exact": False}
                 tests = (found["metric"] != found["other_metric"]).broadcast_like(found["difference"].isel(metric=0))
                 tests = tests.transpose(*found["pvalue"].dims)
-                families.check_resamples(given["adjust"], given.get("within"), tests, **how)
+                families.check_resamples(given["adjust"], given.get("within"), tests, **test)
             results.append(found)
             weights.append(_n_pairs(part, human, given.get("missing", "pairwise"), found))
     attrs: dict[str, Any] = {"pool": dim, **_sizes(ds, gold, given)}
     if seed is not None:
         attrs |= {"seed": str(seed)}
         results = [with_draws(each, seed, at, given.get("n_resamples", 9999)) for at, each in enumerate(results)]
-    chance = [name for name in ("baseline", "baseline_constant") if name in results[0]]
-    whole = combine(results, weights, given).assign({name: _average(results, weights, name) for name in chance})
+    kept = {name: _average(results, weights, name) for name in BASELINES if name in results[0]}
+    whole = how.combine(results, weights, given).assign(kept)
     whole = whole.drop_vars(dim, errors="ignore")  # of the first label, where it was alone
     return later.attached(described(whole.assign_attrs(attrs)))
 
@@ -246,13 +240,13 @@ def _average(results: list[xr.Dataset], weights: list[xr.DataArray], name: str) 
     return sum(weighed[1:], weighed[0]) / sum(weights[1:], weights[0])
 
 
-def of_estimates(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
+def _of_estimates(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
     """One `corr`."""
     found = _average(results, weights, "correlation")
     return _plain(results[0]).assign(correlation=found, n_undefined=sum(each["n_undefined"] for each in results))
 
 
-def of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
+def _of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
     """One `ci`, from the samples of all, or from all intervals by the jackknife."""
     name = "difference" if given.get("other") is not None else "correlation"
     if results[0].attrs["method"] == "jackknife":
@@ -315,10 +309,21 @@ def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
     return found
 
 
-def of_tests(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
-    """One `perm_test` or `boot_test`, from the differences of all."""
+def _of_swaps(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
+    """One `perm_test`, from the differences of all."""
+    return _of_tests(results, weights, given, centred_on_estimate=False)
+
+
+def _of_draws(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
+    """One `boot_test`, whose differences lie about the estimate."""
+    return _of_tests(results, weights, given, centred_on_estimate=True)
+
+
+def _of_tests(
+    results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any], *, centred_on_estimate: bool
+) -> xr.Dataset:
     difference, samples = (_average(results, weights, each) for each in ("difference", "samples"))
-    null = samples - difference if results[0].attrs["analysis"] == "boot_test" else samples
+    null = samples - difference if centred_on_estimate else samples
     pvalue, undefined = xr.apply_ufunc(
         functools.partial(_pvalue, alternative=given.get("alternative", "two-sided")),
         difference,
@@ -350,3 +355,9 @@ def _pvalue(observed: float, row: FloatArray, *, alternative: str) -> tuple[floa
 
 def _plain(result: xr.Dataset) -> xr.Dataset:
     return result.drop_vars(["samples"], errors="ignore")
+
+
+ESTIMATES = Pooled(_of_estimates, lambda given: False)
+INTERVALS = Pooled(_of_intervals, _unless_jackknife)
+SWAPS = Pooled(_of_swaps, lambda given: True)
+DRAWS = Pooled(_of_draws, lambda given: True)

@@ -14,6 +14,7 @@ from xsumstat.analyses import correlation, metric_comparison, metric_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.adjust import decisive
 from xsumstat.analyses.measure import AUTO, Draws
+from xsumstat.catalogue.variables import CHANCE
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import chunking, pair_results, results, value_checks
@@ -131,7 +132,7 @@ def rank(
         output_dtypes=[int, int],
         keep_attrs=False,
     )
-    kept = [name for name in ("correlation", "baseline", "baseline_constant", "pairs_used") if name in single]
+    kept = [name for name in ("correlation", *CHANCE) if name in single]
     result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
     attrs = {**test.attrs, "analysis": "rank", "method": method, "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))

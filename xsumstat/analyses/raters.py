@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat import catalogue
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
-from xsumstat.core import extras, validate
+from xsumstat.core import arguments, extras, validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, chunking, drawn, facts, labelled, locate, results
 from xsumstat.inference import alpha
@@ -364,16 +364,37 @@ def _warn_unmatched(ds: xr.Dataset, ratings: xr.DataArray) -> None:
                 )
 
 
+def _no_ratings(rating: Any, along: str) -> str:
+    given = "" if rating is None else f"{validate.given(rating)} has no single ratings: "
+    way = (
+        "keep each rater's column, e.g. ds = df.meta.to_scores(..., ratings=['rater_1', 'rater_2'])"
+        if arguments.in_python()
+        else f"name each rater's column: {arguments.given('ratings')} COLUMN ..."
+    )
+    renamed = "" if along == "rater" else "; along must name the dim of the raters"
+    return (
+        f"{given}ds has no variable with the dim {along!r}, and this needs the ratings of single raters; {way}"
+        f", or pass them as a DataArray with the dims {along}, system and input{renamed}"
+    )
+
+
 def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:
     """Ratings with their systems, inputs and raters, as float64, and their name."""
     if not isinstance(ds, xr.Dataset):
         raise TypeError(f"ds must be a Dataset, got {type(ds).__name__}")
     variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
+    if along in ("system", "input"):
+        raise ValueError(f"along must be the dim of the raters, got {along!r}")
+    if not variables and not isinstance(rating, xr.DataArray):
+        raise ValueError(_no_ratings(rating, along))
     if rating is None:
         gold = ds.attrs.get("gold")
         rating = variables[0] if len(variables) == 1 and gold not in variables else gold
-    if along in ("system", "input"):
-        raise ValueError(f"along must be the dim of the raters, got {along!r}")
+        if rating not in variables:
+            raise ValueError(
+                f"several variables have the dim {along!r}: {validate.listing(variables)}; say which are the ratings, "
+                f"e.g. rating={variables[0]!r}"
+            )
     if isinstance(rating, xr.DataArray):
         named = rating.name in ds.data_vars and along in ds[rating.name].dims
         values = rating if named else rating.rename("rating")
@@ -393,3 +414,9 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)
+
+
+def check_several(ratings: xr.DataArray, along: str) -> None:
+    """Two raters at least."""
+    if ratings.sizes[along] < 2:
+        raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")

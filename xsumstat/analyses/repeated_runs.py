@@ -90,10 +90,7 @@ def repeatability(
     >>> found.reliability.sel(metric="judge").to_series().round(2).to_dict()
     {1: 0.67, 2: 0.8, 3: 0.86, 5: 0.91, 10: 0.95}
     """
-    asked = [validate.integer("n_runs", each, 1) for each in validate.listed(n_runs)]
-    if not asked:
-        raise ValueError("n_runs is an empty list")
-    validate.unique("n_runs", asked)
+    asked = validate.integers("n_runs", n_runs, 1)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     scores = _prepared(ds, gold, metric, along, level)
     found = _estimated(scores, asked, confidence_level)

@@ -16,9 +16,6 @@ from xsumstat.dataset import checks
 from xsumstat.inference.pvalues import permutation_pvalues
 from xsumstat.kernels import swaps as kernels
 
-# What tells nothing reaches in a task, of coefficients for which `corr` gives it.
-CHANCE = ("baseline", "baseline_constant")
-
 
 def in_all_tasks(known: Sequence[Any], everywhere: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The metrics that all tasks have a correlation of, in order, and the others, which a warning names."""

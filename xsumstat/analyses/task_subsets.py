@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import task_swaps
-from xsumstat.analyses.task_averages import CHANCE, Averages, in_all_tasks, weights_of
+from xsumstat.analyses.task_averages import Averages, in_all_tasks, weights_of
+from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import results
@@ -190,8 +191,8 @@ def _shares(result: xr.Dataset, places: list[int], weights: Mapping[str, float] 
 def _averaged(result: xr.Dataset, places: list[int], shares: FloatArray) -> xr.Dataset:
     """The tasks at these places with their averages, whose tests come from the kept swaps."""
     part = result.isel(task=places)
-    chance = [name for name in CHANCE if name in part and part[name].notnull().any()]
-    tasks = part[[*_OF_TASKS, *chance]].drop_dims("other_metric", errors="ignore").assign(weight=("task", shares))
+    baselines = [name for name in BASELINES if name in part and part[name].notnull().any()]
+    tasks = part[[*_OF_TASKS, *baselines]].drop_dims("other_metric", errors="ignore").assign(weight=("task", shares))
     r = part["correlation"].transpose("task", "metric").values
     known = part["metric"].values.tolist()
     defined = ~np.isnan(r).any(axis=0)

@@ -13,24 +13,21 @@ import xarray as xr
 from xsumstat.analyses import correlation, pooling, ranking, task_swaps
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.measure import checked_progress
-from xsumstat.analyses.task_averages import CHANCE, Averages, PairSums, in_all_tasks, pvalues_of, weights_of
+from xsumstat.analyses.task_averages import Averages, PairSums, in_all_tasks, pvalues_of, weights_of
 from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
+from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, chunking, results
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
 
-# What a task may ask besides its Dataset and gold.
-_KEYWORDS = (
-    *("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool"),
-    *("resample", "crossed", "swap"),
-)
+# What a task may ask besides its Dataset and gold: keywords that `corr` has too, and others of `perm_test`.
+_OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
+_KEYWORDS = (*_OF_CORR, "resample", "crossed", "swap")
 # What a task is about, which `subset` and others choose by; a task without it is about all.
 ABOUT = ("language_pair", "domain")
-# Keywords that `corr` has too.
-_OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
 
 
 @validate.public
@@ -300,11 +297,11 @@ def _own_stream(name: Any) -> int:
 def _table(
     single: Mapping[str, xr.Dataset], ranked: list[xr.Dataset], metrics: list[Any], tasks: list[str]
 ) -> xr.Dataset:
-    chance = [name for name in CHANCE if any(name in found for found in single.values())]
+    baselines = [name for name in BASELINES if any(name in found for found in single.values())]
     parts = []
     for found, more in zip(single.values(), ranked, strict=True):
         own = found[["correlation"]].drop_vars([name for name in found.coords if name != "metric"], errors="ignore")
-        for name in chance:  # NaN in a task whose coefficient has none
+        for name in baselines:  # NaN in a task whose coefficient has none
             own[name] = "metric", found[name].values if name in found else np.full(found.sizes["metric"], np.nan)
         parts.append(xr.merge([own, more], join="outer"))
     aligned = [part.reindex(metric=metrics) for part in parts]

@@ -134,10 +134,7 @@ def _said_together(sizes: list[int], *found: list[Said]) -> list[Said]:
 def _sizes(k: Any, n_systems: int) -> list[int]:
     if k is None:
         return list(range(n_systems, min(_FEWEST, n_systems) - 1, -1))
-    requested = [validate.integer("k", each, 2) for each in validate.listed(k)]
-    validate.unique("k", requested)
-    if not requested:
-        raise ValueError("k is an empty list")
+    requested = validate.integers("k", k, 2)
     if max(requested) > n_systems:
         raise ValueError(f"k must be at most {n_systems}, the number of systems with a score, got {max(requested)}")
     return sorted(requested, reverse=True)

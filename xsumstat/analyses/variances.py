@@ -71,8 +71,8 @@ def variance_components(
            [0.31, 0.1 , 0.59]])
     """
     validate.flag("repair", repair)
-    inputs = _sizes("n_inputs", n_inputs)
-    raters: list[int] | None = _sizes("n_raters", n_raters)
+    inputs = validate.integers("n_inputs", n_inputs, 1)
+    raters: list[int] | None = validate.integers("n_raters", n_raters, 1)
     if rating is None:
         raters = None
         if validate.text("along", along) != "rater":
@@ -106,14 +106,6 @@ def variance_components(
 
 
 _ORDER = ("variance", "standard_error", "share", "reliability")
-
-
-def _sizes(name: str, value: Any) -> list[int]:
-    sizes = [validate.integer(name, each, 1) for each in validate.listed(value)]
-    if not sizes:
-        raise ValueError(f"{name} is an empty list")
-    validate.unique(name, sizes)
-    return sizes
 
 
 @dataclass(frozen=True)

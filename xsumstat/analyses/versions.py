@@ -48,7 +48,7 @@ def margin_of(
     if isinstance(margin, xr.DataArray):
         return margin.astype(float)
     if not isinstance(margin, str):
-        return xr.DataArray(validate.number("margin", margin, 0, np.inf))
+        return xr.DataArray(validate.number("margin", margin, -np.inf, np.inf))
     validate.choice("margin", margin, _RATER_MARGINS)
     if rating is None or isinstance(rating, str):
         name = "rating" if rating is None else rating

@@ -251,7 +251,8 @@ COORDINATES: dict[str, Variable] = {
 PAIR = ("metric", "other_metric")
 LIMITS = ("ci_low", "ci_high")
 ESTIMATED = (*LIMITS, "standard_error", "n_undefined")
-CHANCE = ("baseline", "baseline_constant", "pairs_used")
+BASELINES = ("baseline", "baseline_constant")
+CHANCE = (*BASELINES, "pairs_used")
 PAIRS = ("other_metric",)
 GRID = ("level", "coefficient", "n_systems", "n_inputs")
 

@@ -106,6 +106,15 @@ def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> 
     return int(value)
 
 
+def integers(name: str, value: Any, minimum: int, maximum: int | None = None) -> list[int]:
+    """One whole number, or several different ones."""
+    found = [integer(name, each, minimum, maximum) for each in listed(value)]
+    if not found:
+        raise ValueError(f"{name} is an empty list")
+    unique(name, found)
+    return found
+
+
 def _check_figsize(value: Any) -> None:
     several = isinstance(value, tuple | list) and len(value) == 2
     if not several or not all(0 < _as_number(each) <= _WIDEST for each in value):
@@ -266,6 +275,7 @@ class _Asked:
     text: str
     positional: tuple[str, ...]
     named: tuple[str, ...]
+    required: tuple[str, ...]
     kinds: Mapping[str, frozenset[str]]
 
     @classmethod
@@ -274,7 +284,8 @@ class _Asked:
         allowed = {each.name: kinds.of(each.annotation) for each in parameters}
         named = tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
         positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
-        return cls(function.__name__, docstrings.whole(function.__doc__) or "", positional, named, allowed)
+        required = tuple(each.name for each in parameters if each.default is each.empty)
+        return cls(function.__name__, docstrings.whole(function.__doc__) or "", positional, named, required, allowed)
 
     @functools.cached_property
     def keywords(self) -> tuple[str, ...]:
@@ -290,6 +301,13 @@ class _Asked:
         found = self._holding(args[len(self.positional)], kwargs.get("method")) if self.named else None
         hint = self._listing() if found is None else f"did you mean {found}?"
         return TypeError(f"{self.name}() got too many positional arguments: {which} must be named; {hint}")
+
+    def check_given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Raise for an argument without a default that is not given."""
+        lacking = next((each for each in self.required if each not in (*self.positional[: len(args)], *kwargs)), None)
+        if lacking is not None:
+            meant = f", {_MEANT[lacking]}" if lacking in _MEANT else f" ({kinds.described(self.text, lacking)})"
+            raise TypeError(f"{self.name}() needs {lacking}={meant}")
 
     def check_kinds(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for name, value in (*zip(self.positional, args, strict=False), *kwargs.items()):
@@ -399,6 +417,13 @@ def _complement(keyword: str, value: Any) -> str:
     return f"{keyword}={1 - number:.6g}" if turned.get(keyword) else f"{keyword}="
 
 
+# What arguments without a default mean, where their type does not say it.
+_MEANT = {
+    "margin": "the least difference of correlations that matters: metrics that differ by less count as equally good; "
+    "e.g. margin=0.1",
+    "anchor": "the Dataset of the older version's scores, with the same metrics and outputs",
+    "k": "how many systems to keep, the best by the human scores, e.g. k=4",
+}
 # What functions call the data, which the accessor gives them.
 _DATA = ("ds", "result", "frame")
 # The public function that was asked, within it.
@@ -419,6 +444,8 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         if len(args) > most or not names.issuperset(kwargs):
             raise asked.error(args, kwargs)
+        if not args or len(asked.required) > 1:
+            asked.check_given(args, kwargs)
         if _ASKED.get() is not None:
             return function(*args, **kwargs)
         asked.check_kinds(args, kwargs)

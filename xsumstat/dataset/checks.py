@@ -41,8 +41,9 @@ def as_labels(labels: Iterable[Hashable]) -> npt.NDArray[np.object_]:
 FELL_BACK = {
     "bca": "percentile interval instead of BCa, for",
     "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
-    "studentized": "no scores vary without one system: the jackknife interval is used instead (see `ci`), for",
-    "jackknife": "no scores vary without one system or input, so another interval is returned instead (see `ci`), for",
+    "studentized": "too few resamples have a standard error: the jackknife interval is used instead, for",
+    "jackknife": "a correlation is 1 or -1, or no system or input changes it when left out, so it has no standard "
+    "error: its limits are the estimate itself or, for rank coefficients at system level, Fisher's, for",
 }
 
 
@@ -59,13 +60,17 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
-        other = {"system": "; level='global' correlates single outputs", "input": "; level='input' correlates systems"}
+        other = {
+            "system": f"; use {arguments.given('level', 'global')}, which correlates single outputs",
+            "input": f"; use {arguments.given('level', 'input')}, which correlates systems",
+        }
         way = other.get(needed or "", "") if systems * inputs > 1 else ""
         raise ValueError(f"level={level!r} correlates over {needed or 'cell'}s and needs at least 2, got {size}{way}")
     if needed == "system" and systems < facts.ENOUGH_SYSTEMS and not (these_systems and level == "input"):
-        ways = {1: "", 2: "; level='global' compares single outputs"}
-        way = ways.get(systems, "; level='input' compares systems within inputs") if level == "system" else ""
-        validate.warn(few_systems(f"only {systems}") + (way if inputs > 1 else ""), "few_systems")
+        other_level = ("global", "single outputs") if systems == 2 else ("input", "systems within inputs")
+        way = f", or use {arguments.given('level', other_level[0])}, which compares {other_level[1]}"
+        text = f"{few_systems(f'only {systems}')}; evaluate more systems"
+        validate.warn(text + (way if level == "system" and inputs > 1 else ""), "few_systems")
 
 
 def refuse_copies(ratings: Mapping[str, xr.DataArray]) -> None:
@@ -145,8 +150,18 @@ def check_gold(spread: Fact, name: str) -> None:
         raise UnusableGoldError(f"gold {name!r} has no score at all: every value is NaN")
     if not (spread.values > 0).any():
         raise UnusableGoldError(f"gold {name!r} is constant: its correlations are undefined")
-    warn_where(spread.array == 0, f"gold {name!r} is constant", "constant_gold", gold=name)
-    warn_where(spread.array.isnull(), f"gold {name!r} has no score", "no_gold_score", gold=name)
+    warn_where(
+        spread.array == 0,
+        f"gold {name!r} is constant, so correlations are undefined (NaN), for {_dims_of(spread.array)}",
+        "constant_gold",
+        gold=name,
+    )
+    warn_where(
+        spread.array.isnull(),
+        f"gold {name!r} has no score, so there are no correlations, for {_dims_of(spread.array)}",
+        "no_gold_score",
+        gold=name,
+    )
 
 
 def largest(values: xr.DataArray) -> xr.DataArray:
@@ -179,19 +194,29 @@ def check_metrics(spread: Fact, constant: bool = False) -> None:
                 else f"name the others with {arguments.given('metric', several=True)}"
             )
         )
-    warn_where(empty, "no score for metric", "no_score")
+    dims = _dims_of(empty)
+    warn_where(empty, f"no score for {dims}", "no_score")
     if not constant:
-        warn_where(spread.array == 0, "constant scores, so the correlation is undefined (NaN), for metric", "constant")
+        warn_where(spread.array == 0, f"constant scores, so the correlation is undefined (NaN), for {dims}", "constant")
+
+
+def _dims_of(values: xr.DataArray) -> str:
+    """What the labels of a message are: "metric", "rater/metric"."""
+    return "/".join(map(str, values.dims))
 
 
 def report_gaps(found: Gaps) -> None:
     """Report metrics without whole systems or inputs, and the number of other cells left out."""
     labels = found.systems.labels["metric"]
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
-        what = f"metrics compared on fewer {dim}s, as they have no scores on the others"
-        _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels")
+        what = f"metrics compared on fewer {dim}s, because they lack all scores on the others"
+        _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels", left=True)
     if found.cells is not None:
-        report_cells(found, "outputs left out, because the metric or the human score is missing")
+        report_cells(found, f"outputs left out, because the metric or the human score is missing{_see_missingness()}")
+
+
+def _see_missingness() -> str:
+    return arguments.only_in_python(" (ds.meta.missingness() shows whether that matters)")
 
 
 def report_cells(found: Gaps, what: str) -> None:
@@ -224,15 +249,27 @@ def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Ite
     for a, b in pairs:
         names.append(f"{labels[a]} and {labels[b]}")
         counts.append(int(np.bitwise_count(there[a] ^ there[b]).sum(dtype=np.int64)))
-    what = "outputs left out, because one metric of a pair has no score"
+    what = f"outputs left out, because one metric of a pair has no score{_see_missingness()}"
     _warn_of_counts(what, names, counts, found.n_cells, "pairs", "cells_left_out")
 
 
 def _warn_of_counts(
-    message: str, names: Iterable[Any], counts: Sequence[int] | IntArray, size: int | IntArray, what: str, code: str
+    message: str,
+    names: Iterable[Any],
+    counts: Sequence[int] | IntArray,
+    size: int | IntArray,
+    what: str,
+    code: str,
+    *,
+    left: bool = False,
 ) -> None:
+    """Warn of names with a count above 0; `left` shows what is left of `size` without it."""
     sizes = np.broadcast_to(size, len(counts)).tolist()
-    texts = [f"{name} ({count} of {of})" for name, count, of in zip(names, counts, sizes, strict=True) if count]
+    texts = [
+        f"{name} (on {of - count} of {of})" if left else f"{name} ({count} of {of})"
+        for name, count, of in zip(names, counts, sizes, strict=True)
+        if count
+    ]
     if texts:
         more = f", … ({len(texts)} {what} in all)" if len(texts) > 8 else ""
         validate.warn(f"{message}: {', '.join(texts[:8])}{more}", code)
@@ -250,9 +287,16 @@ def warn_where(condition: xr.DataArray, message: str, code: str = "undefined", *
     validate.warn(f"{message} {validate.listing(texts)}", code, **fields)
 
 
-def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, message: str) -> None:
-    if np.isnan(low.values).any():
-        warn_where(estimate.notnull() & low.isnull(), message, "no_interval")
+def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, what: str, needs: str) -> None:
+    """Warn of estimates without an interval, which `needs` what follows."""
+    if not np.isnan(low.values).any():
+        return
+    gone = estimate.notnull() & low.isnull()
+    n = int(gone.sum())
+    if n > _NAMED and bool((gone == estimate.notnull()).all()):
+        validate.warn(f"no {what} interval, which needs {needs}, for all {n} estimates", "no_interval")
+    else:
+        warn_where(gone, f"no {what} interval, which needs {needs}, for", "no_interval")
 
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:

@@ -60,8 +60,7 @@ def without_limits(found: xr.Dataset, scores: Scores, measure: Measure) -> xr.Da
 def warn_without(found: xr.Dataset, name: str, scores: Scores, measure: Measure, what: str, needs: str) -> None:
     """Warn of estimates without an interval; two systems have a warning of their own."""
     if not is_of_two(_attrs(scores, measure)):
-        message = f"no {what} interval, which needs {needs}, for"
-        scores.later.make(checks.warn_without_limits, found[name], found["ci_low"], message)
+        scores.later.make(checks.warn_without_limits, found[name], found["ci_low"], what, needs)
 
 
 def warn_without_test(scores: Scores, level: str, method: str) -> bool:

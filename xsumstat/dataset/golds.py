@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
 from xsumstat.dataset import chunking, locate, text_attrs
 from xsumstat.dataset.facts import CELLS
 
@@ -23,7 +25,10 @@ def find_gold(
     if gold is None:
         gold, source = ds.attrs.get("gold"), " (from ds.attrs['gold'])"
         if gold is None:
-            raise ValueError(f"{argument} is not given, and ds.attrs['gold'] is not set; metrics: {metrics}")
+            raise ValueError(
+                f"{argument} is not given, and ds.attrs['gold'] is not set; pass the label of the human scores, e.g. "
+                f"{arguments.given(argument, _likely_gold(score, labels))}; metrics: {metrics}"
+            )
     if isinstance(gold, xr.DataArray):
         own = [gold.coords["metric"].item()] if "metric" in gold.coords and "metric" not in gold.dims else []
         name = own[0] if own else "gold" if gold.name is None else gold.name
@@ -46,6 +51,14 @@ def find_gold(
     more = f"; variables: {validate.listing(variables)}" if variables else ""
     hint = validate.suggestion(gold, [*labels, *variables])
     raise ValueError(f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}")
+
+
+def _likely_gold(score: xr.DataArray, labels: Sequence[Hashable]) -> Hashable:
+    """The metric that may be the human scores, by its kind or its name; else the first."""
+    kinds = score.coords["kind"].values.tolist() if "kind" in score.coords else [None] * len(labels)
+    of_people = [label for label, kind in zip(labels, kinds, strict=False) if kind == "human"]
+    usual = [label for label in labels if spelt(str(label)) in COLUMNS["gold"]]
+    return next(iter([*of_people, *usual, *labels]))
 
 
 def ratings_in(ds: xr.Dataset) -> dict[str, xr.DataArray]:

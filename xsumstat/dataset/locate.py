@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ import xarray as xr
 
 from xsumstat.catalogue import RESERVED
 from xsumstat.core import arguments, validate
+from xsumstat.core.method_synonyms import COLUMNS
+from xsumstat.core.synonyms import spelt
 from xsumstat.dataset import chunking, directions
 from xsumstat.dataset.facts import CORE
 
@@ -55,8 +57,7 @@ def set_dims(
 
 def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     if "score" not in ds.data_vars:
-        names = validate.listing(ds.data_vars) or "none"
-        raise ValueError(f"the Dataset has no variable 'score' with the metrics' scores; variables: {names}")
+        raise ValueError(_no_score(ds))
     score = ds["score"]
     lacking = [dim for dim in CORE if dim not in score.dims]
     if lacking:
@@ -64,7 +65,7 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
         way_out = (
             f"keep it by selecting a list, as in sel({single[0]}=[...])"
             if single
-            else f"rename with xsumstat.set_dims(ds, {lacking[0]}=...)"
+            else f"rename with ds = xsumstat.set_dims(ds, {_renamed(score, lacking)})"
             if arguments.in_python()
             else "rename its dims in Python, by xsumstat.set_dims"
         )
@@ -77,6 +78,26 @@ def checked_scores(ds: xr.Dataset) -> xr.DataArray:
     score = checked(score, "score")
     unneeded = [name for name in score.coords if name in RESERVED]
     return score.drop_vars(unneeded) if unneeded else score
+
+
+def _no_score(ds: xr.Dataset) -> str:
+    numbers = [name for name, values in ds.data_vars.items() if values.dtype.kind in "fiub"]
+    likely = next((name for name in numbers if set(CORE) <= set(ds[name].dims)), None)
+    way = f"; rename one: ds = ds.rename({{{likely!r}: 'score'}})" if likely is not None else ""
+    variables = validate.listing(ds.data_vars) or "none"
+    return (
+        f"the Dataset has no variable 'score' with the metrics' scores{arguments.only_in_python(way)}; variables: "
+        f"{variables}"
+    )
+
+
+def _renamed(score: xr.DataArray, lacking: Sequence[str]) -> str:
+    """Keywords of `set_dims` for dims that scores lack, by usual names, or by the only dim that is left."""
+    free = [str(dim) for dim in score.dims if dim not in CORE]
+    found = {dim: next((each for each in free if spelt(each) in COLUMNS[dim]), None) for dim in lacking}
+    if len(lacking) == 1 and len(free) == 1:
+        found = {lacking[0]: free[0]}
+    return ", ".join(f"{dim}={'...' if name is None else repr(name)}" for dim, name in found.items())
 
 
 def checked(values: xr.DataArray, name: str) -> xr.DataArray:

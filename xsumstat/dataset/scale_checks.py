@@ -14,7 +14,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, facts
+from xsumstat.dataset import facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 from xsumstat.dataset.value_checks import by_metric, of_values
@@ -23,7 +23,6 @@ from xsumstat.inference.jackknife import FEW_OF_A_CLASS
 # With more different values there are no classes.
 MOST_CLASSES = 50
 _SHOWN = 6
-_CALIBRATE = "bring it to the human scale with ds.meta.calibrate, or name metrics on that scale (metric=...)"
 
 
 def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coefficient:
@@ -94,8 +93,8 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
     """Values that are classes: the gold's, and those between on a grid of three grades or more."""
     if len(known) > MOST_CLASSES:
         raise ValueError(
-            f"coefficient={record.name!r} compares classes, and {whose} has {len(known)} different values (at most "
-            f"{MOST_CLASSES}); use 'weighted_kappa' or 'icc', which go by value, or a correlation"
+            f"coefficient={record.name!r} compares classes, and {whose} has {len(known)} different values, and at "
+            f"most {MOST_CLASSES} are allowed; use 'weighted_kappa' or 'icc', which compare values, or a correlation"
         )
     if labels and len(known) and np.isin(known, np.arange(len(labels))).all():
         return np.arange(len(labels), dtype=float)
@@ -197,8 +196,22 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
         return
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
     raise ValueError(
-        f"coefficient={record.name!r} compares classes, and people give {_shown(known, labels)} (gold {name!r}); "
-        f"other values, such as {found.values[odd][0]:g}, in {validate.named('metric', names)}: {_CALIBRATE}"
+        f"{validate.named('metric', names)} {'has' if len(names) == 1 else 'have'} values that the human scores "
+        f"{name!r} do not have, such as {found.values[odd][0]:g}; {record.name} compares equal values, and the human "
+        f"scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
+    )
+
+
+def _mapped(gold: str, metrics: Sequence[Hashable], *, grades: bool) -> str:
+    """Advice for metrics on another scale than the human scores."""
+    if not arguments.in_python():
+        return f"Name the metrics on the scale of the human scores: {arguments.given('metric', several=True)}"
+    one = metrics[0] if len(metrics) == 1 else list(metrics)
+    new = [f"{each} (calibrated)" for each in metrics]
+    rounded = ", grades=True" if grades else ""
+    return (
+        f"Map to them with ds = ds.meta.calibrate({gold!r}, metric={one!r}{rounded}), then pass "
+        f"metric={new[0] if len(new) == 1 else new!r}"
     )
 
 
@@ -217,10 +230,11 @@ def _warn_other_scale(of_metrics: Fact, of_gold: Fact, coefficient: str, name: s
     apart = outside & (shared < 0.5 * np.maximum(most - least, high - low))
     apart |= (least >= 0) & (most <= 1) & ((low < 0) | (high > 1)) & (shared < 0.5 * (high - low))
     if apart.any():
-        checks.warn_where(
-            xr.DataArray(apart, {"metric": of_metrics.array["metric"]}, "metric"),
-            f"{coefficient} compares values as they are, and those of gold {name!r} go from {low:g} to {high:g}; "
-            f"{_CALIBRATE}; on another scale is metric",
+        names: list[Hashable] = of_metrics.array["metric"].values[apart].tolist()
+        validate.warn(
+            f"{coefficient} compares values as they are, and {validate.named('metric', names)} "
+            f"{'is' if len(names) == 1 else 'are'} on another scale: the human scores {name!r} go from {low:g} to "
+            f"{high:g}. {_mapped(name, names, grades=False)}",
             "other_scale",
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 
-_STEPS, _LONGEST_STEP, _ENOUGH = 100, 2.0, 1e-9
+_STEPS, _LONGEST_STEP, _ENOUGH = 100, 2.0, 1e-12
 # A strength that is farther than this from the mean is on its way to infinity: a chance of 1 in 160,000.
 _FAR = 12.0
 
@@ -106,7 +106,7 @@ def _step(
     hessian[:, :k, k] = hessian[:, k, :k] = -((n * apart * tie) @ x) / 2
     hessian[:, k, k] = np.where(tied, (n * tie * (1 - tie)).sum(axis=1), 1.0)
     # A ridge far below any curvature that data give keeps what goes to infinity solvable.
-    hessian += 1e-10 * np.maximum(n.sum(axis=1), 1.0)[:, None, None] * np.eye(k + 1)
+    hessian += 1e-13 * np.maximum(n.sum(axis=1), 1.0)[:, None, None] * np.eye(k + 1)
     step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
     return step, np.abs(gradient).max(axis=1)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.analyses import input_draws, inputs
+from xsumstat.analyses import input_bins, input_draws
 from xsumstat.core import extras, validate
 from xsumstat.dataset import drawn, facts, locate, metric_choice, text_attrs
 from xsumstat.io import columns as usual
@@ -140,7 +140,7 @@ def _by_bins(ds: xr.Dataset, metric: Any, given: dict[str, Any], others: dict[st
         name: validate.integer(name, default if given[name] is None else given[name], 1)
         for name, default in _BINS.items()
     }
-    return inputs.by_bins(ds, metric, **numbers, rng=seed)
+    return input_bins.drawn(ds, metric, **numbers, rng=seed)
 
 
 def _checked_path(path: Any) -> Path:

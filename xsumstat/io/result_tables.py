@@ -16,6 +16,7 @@ from xsumstat import catalogue
 from xsumstat.analyses import adjust
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.catalogue.raters import WINNING
+from xsumstat.catalogue.variables import BASELINES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import pair_results, results, wording
@@ -44,7 +45,7 @@ _ESTIMATES = (
 _OWN_TESTS = ("rank_tasks", "ranks_by")  # whose p-values mark their metrics
 _COUNTS = ("n_effective",)  # estimates of counts, without decimals
 _PLACES = ("rank", "cluster")  # 0 for a metric without one
-_CHANCE = ("baseline", "baseline_constant")  # where labels of further dims do not have columns of their own
+_CHANCE = BASELINES  # where labels of further dims do not have columns of their own
 _TITLES = {
     "baseline": "random metric",
     "baseline_constant": "constant metric",

@@ -16,7 +16,9 @@ from typing import Any
 _patience = 1.0
 # Whether it has printed its one line.
 _printed = False
-_WAIT = "xsumstat: compiling once for this kind of call; to do so in advance, run: python -m xsumstat compile"
+_WAIT = (
+    "xsumstat: compiling this method (once, a few seconds). To compile all methods now, run: python -m xsumstat compile"
+)
 
 
 def watched() -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.judges import RATER
+from xsumstat.analyses.human_ceiling import RATER
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, pair_results, wording

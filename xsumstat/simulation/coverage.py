@@ -18,7 +18,6 @@ from xsumstat.inference.intervals import INTERVALS as INTERVAL_NAMES
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling import bootstrap, draws, jackknife, studentized
 from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
-from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Scores, Source
 
@@ -124,8 +123,7 @@ def coverage(
         raise ValueError(
             f"truth='halves' splits systems and inputs, and needs 4 of each, got {source.scores.shape[1:]}"
         )
-    if source.like is not None:
-        simulation.check_model(source.like, source.scores, source.gold, source.labels)
+    source.check_likeness()
     truths = {design: source.population(questions, design) for design in source.designs} if source.model else {}
     trial = _Trial(source, questions, list(checked.values()), truths, n_resamples, confidence_level)
     runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
@@ -137,8 +135,6 @@ def coverage(
     result = result.assign({name: named[name].mean("trial") for name in ("misses_low", "misses_high", "width")})
     if source.model:
         result["relative_width"] = _relative(result["width"], named["estimate"], confidence_level)
-    if other is not None:
-        result["n_undefined"] = result["n_undefined"].where(source.pairs, 0)  # a metric and itself were not tried
     attrs: dict[str, Any] = {
         "confidence_level": confidence_level,
         "truth": truth,

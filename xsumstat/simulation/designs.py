@@ -16,10 +16,8 @@ from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import calibrated
-from xsumstat.dataset import scores as schema
 from xsumstat.resampling.bootstrap import Target
-from xsumstat.simulation import simulate as simulation
+from xsumstat.simulation import given_scores
 from xsumstat.simulation.empirical_model import EmpiricalModel
 from xsumstat.simulation.model import Model
 
@@ -50,10 +48,7 @@ class Questions:
                 f"coefficient={values[0]!r} compares values on people's own scale, which simulated scores do not keep; "
                 "use a correlation"
             )
-        scalars = tuple(
-            name for name, given in (("level", level), ("coefficient", coefficient)) if not validate.is_list(given)
-        )
-        return cls(measures, missing, undefined, scalars)
+        return cls(measures, missing, undefined, _single(level=level, coefficient=coefficient))
 
     @property
     def levels(self) -> list[str]:
@@ -82,26 +77,12 @@ def _sizes(name: str, value: Any, own: int, least: int) -> list[int]:
     """Sizes to try: those given, or that of the scores."""
     if value is None and own < least:
         raise ValueError(f"at least {least} {name[2:]} are needed, the scores have {own}")
-    sizes = [
-        validate.integer(name, each, least, validate.MOST_DRAWS)
-        for each in validate.listed(own if value is None else value)
-    ]
-    if not sizes:
-        raise ValueError(f"{name} is an empty list")
-    validate.unique(name, sizes)
-    return sizes
+    return validate.integers(name, own if value is None else value, least, validate.MOST_DRAWS)
 
 
-def _model(ds: xr.Dataset, found: schema.Scores, labels: list[Any]) -> tuple[Model | EmpiricalModel, list[int]]:
-    """The model of simulated scores, or an empirical model, and the metrics' places in it."""
-    if "model" not in ds.attrs:
-        return simulation.empirical_model_of(ds, found), list(range(len(labels)))
-    names, model = simulation.model_of(ds)
-    if found.gold_name != simulation.GOLD:
-        raise ValueError(f"gold must be {simulation.GOLD!r}, which the model draws, got {found.gold_name!r}")
-    for label in labels:
-        validate.known("metric", label, names, "metrics that the model draws")
-    return model, [names.index(label) for label in labels]
+def _single(**given: Any) -> tuple[str, ...]:
+    """The names of values that are no lists, and make no dim of a result."""
+    return tuple(name for name, value in given.items() if not validate.is_list(value))
 
 
 @dataclass(frozen=True)
@@ -132,17 +113,10 @@ class Source:
         other: Any = None,
     ) -> Source:
         """From a Dataset; `redrawn` scores come from its model, or are like its own, in each design."""
-        if not isinstance(ds, xr.Dataset):
-            raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
         first = questions.levels[0]
-        found = schema.prepare(ds, gold, metric, level=first, missing=questions.missing, other=other)
-        calibrated.refuse(found.score, "a simulation")
-        if found.further:
-            raise ValueError(
-                f"scores have additional dims: {validate.listing(sorted(found.further))}; select one label of each"
-            )
-        if found.used is not None:
-            raise ValueError("scores are lazy, and every trial needs them: load them first, with ds.load()")
+        found = given_scores.in_memory(
+            ds, gold, metric, "every trial needs them", level=first, missing=questions.missing, other=other
+        )
         labels = list(found.score.indexes["metric"])
         model: Model | EmpiricalModel | None = None
         chosen: list[int] = []
@@ -154,18 +128,15 @@ class Source:
                     f"coefficient={unknown[0]!r}; use one of {validate.listing(table.OF_POPULATIONS)}, or scores as "
                     "they are (truth='halves' of coverage; power with neither redraw nor other)"
                 )
-            model, chosen = _model(ds, found, labels)
+            model, chosen = given_scores.drawing_model(ds, found, labels)
         elif n_systems is not None or n_inputs is not None:
             raise ValueError("n_systems and n_inputs need scores drawn anew: truth='population', or redraw=True")
         sizes = [_sizes("n_systems", n_systems, found.shape[0], 4), _sizes("n_inputs", n_inputs, found.shape[1], 2)]
-        scalars = tuple(
-            name for name, given in (("n_systems", n_systems), ("n_inputs", n_inputs)) if not validate.is_list(given)
-        )
         designs = [(systems, inputs) for systems in sizes[0] for inputs in sizes[1]]
         columns = None if other is None else found.columns
         made = cls(
             *(found.score.values, found.gold.values, labels, found.rows, columns),
-            *(found.gold_name, designs, scalars, model, chosen),
+            *(found.gold_name, designs, _single(n_systems=n_systems, n_inputs=n_inputs), model, chosen),
         )
         if not made.targets:
             raise ValueError("a difference needs two metrics: metric and other name only one")
@@ -181,6 +152,11 @@ class Source:
     def like(self) -> EmpiricalModel | None:
         """The empirical model to draw from, if any."""
         return self.model if isinstance(self.model, EmpiricalModel) else None
+
+    def check_likeness(self) -> None:
+        """Warn where new scores differ from the given ones that they are drawn like."""
+        if self.like is not None:
+            given_scores.check_model(self.like, self.scores, self.gold, self.labels)
 
     @property
     def pairs(self) -> xr.DataArray:

@@ -17,14 +17,13 @@ from xsumstat.dataset import locate, results
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import components, planning
 from xsumstat.resampling import draws, jackknife
-from xsumstat.simulation import plan_bands, plan_budget, plan_systems, trials
+from xsumstat.simulation import given_scores, plan_bands, plan_budget, plan_systems, trials
 from xsumstat.simulation import power as tests_of
-from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation.designs import Design, Questions, Source
 from xsumstat.simulation.empirical_model import means_of
 from xsumstat.simulation.plan_bands import Planned
 from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
-from xsumstat.simulation.plan_designs import Asked, Sizes
+from xsumstat.simulation.plan_designs import N_RATERS, Asked, Sizes
 from xsumstat.simulation.plan_raters import Ratings
 from xsumstat.simulation.plan_systems import OF_SYSTEMS
 
@@ -157,7 +156,9 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    numbers_of_raters = Sizes.raters(n_raters)
+    numbers_of_raters = validate.integers(
+        "n_raters", N_RATERS if n_raters is None else n_raters, 1, validate.MOST_DRAWS
+    )
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     gold = gold if ratings is None else ratings.gold
     raters = [None] if ratings is None else _raters(numbers_of_raters, ratings, n_raters)
@@ -230,7 +231,7 @@ def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
             "n_judged is how many inputs a judge scores, beside those that people rate, for a mean or a difference; "
             "add metric= and estimand='difference', or leave it out"
         )
-    return list(_whole("n_judged", n_judged, LEAST_INPUTS))
+    return list(validate.integers("n_judged", n_judged, LEAST_INPUTS, validate.MOST_DRAWS))
 
 
 def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged: Sequence[int | None]) -> None:
@@ -245,14 +246,6 @@ def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged
             "inputs and the judge's scores cost nothing, so more of them always help: say how many there are, "
             "n_judged=1000, or what they cost, cost_per_verdict="
         )
-
-
-def _whole(name: str, value: Any, least: int) -> list[int]:
-    sizes = [validate.integer(name, each, least, validate.MOST_DRAWS) for each in validate.listed(value)]
-    if not sizes:
-        raise ValueError(f"{name} is an empty list")
-    validate.unique(name, sizes)
-    return sizes
 
 
 def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: str) -> Ratings:
@@ -325,7 +318,8 @@ def _of_systems(
         return made.assign_attrs(gold=found.gold_name, resample="input")
     least = 2 if estimand == "difference" else 1
     own = found.shape[0] if asked.sizes.n_systems is None else asked.sizes.n_systems
-    designs = {"n_systems": _whole("n_systems", own, least), "n_raters": raters, "n_judged": judged}
+    systems = validate.integers("n_systems", own, least, validate.MOST_DRAWS)
+    designs = {"n_systems": systems, "n_raters": raters, "n_judged": judged}
     verdicts = "none" if metric is None else "more"
     questions = [(at, each.question(verdicts)) for at, each in wanted]
     made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
@@ -369,7 +363,8 @@ def _of_agreement(
         found = _by_raters(each, raters)
         return found.assign_attrs(about | asked.sizes.scalars())
     own = given.systems if asked.sizes.n_systems is None else asked.sizes.n_systems
-    designs = {"n_systems": _whole("n_systems", own, 1 if given.these else 4), "n_raters": raters, "n_judged": [None]}
+    systems = validate.integers("n_systems", own, 1 if given.these else 4, validate.MOST_DRAWS)
+    designs = {"n_systems": systems, "n_raters": raters, "n_judged": [None]}
     by_raters = {at: given.by_raters(at) for at in raters}
     questions = [
         ({"metric": label}, _priced({at: each[place] for at, each in by_raters.items()}, asked))
@@ -481,7 +476,7 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
         known = [Planned(each) for each in _of_model(ds, source, asked)]
         return _Given(source.labels, source.gold_name, source, source.scores.shape[1], False, lambda raters: known)
     whom = True if resample == "input" else None  # too few for "both" is an error, below
-    found = simulation.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
+    found = given_scores.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
     alike = measure.level in _BOTH and _scales(measure)
     these = resample == "input" or (resample == "auto" and not (alike and found.shape[0] >= _LEAST_SYSTEMS))
     if these and asked.method == "simulation":
@@ -508,7 +503,7 @@ def _check_like_these(measure: Measure) -> None:
 
 def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
     """Expectations for normal scores with known covariances."""
-    _, model = simulation.model_of(ds)
+    _, model = given_scores.model_of(ds)
     plain = model.likert is None and not model.missing and model.system_df is None
     plain = plain and not model.outlying and not model.ability_sd
     if asked.method != "simulation" and not (plain and asked.measure.coefficient.name == "pearson"):
@@ -547,8 +542,7 @@ def _simulated(
 ) -> dict[Design, FloatArray]:
     """Width, standard error, correlation and Monte Carlo error of the width, (4, metrics), of each design."""
     own: Design = (source.scores.shape[1], source.scores.shape[2])
-    if source.like is not None:
-        simulation.check_model(source.like, source.scores, source.gold, source.labels)
+    source.check_likeness()
     every = designs if source.like is None or own in designs else [*designs, own]
 
     def answer(design: Design, generator: np.random.Generator) -> FloatArray:
@@ -588,7 +582,7 @@ def _powers(
 ) -> xr.Dataset:
     """Power of a test that a metric is better than others, in all designs."""
     if "model" not in ds.attrs:
-        found = simulation.prepared(ds, gold, None)
+        found = given_scores.prepared(ds, gold, None)
         _check_enough(found)
         shape = found.shape
     else:

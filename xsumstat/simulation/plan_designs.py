@@ -30,24 +30,8 @@ class Sizes:
             ("n_systems", self.n_systems, n_systems, self.least_systems),
             ("n_inputs", self.n_inputs, n_inputs, 2),
         ):
-            sizes = [
-                validate.integer(name, each, least, validate.MOST_DRAWS)
-                for each in validate.listed(default if given is None else given)
-            ]
-            if not sizes:
-                raise ValueError(f"{name} is an empty list")
-            validate.unique(name, sizes)
-            found.append(sizes)
+            found.append(validate.integers(name, default if given is None else given, least, validate.MOST_DRAWS))
         return found[0], found[1]
-
-    @staticmethod
-    def raters(n_raters: Any) -> list[int]:
-        given = N_RATERS if n_raters is None else n_raters
-        sizes = [validate.integer("n_raters", each, 1, validate.MOST_DRAWS) for each in validate.listed(given)]
-        if not sizes:
-            raise ValueError("n_raters is an empty list")
-        validate.unique("n_raters", sizes)
-        return sizes
 
     def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
         single = [

@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.core.types import FloatArray
 from xsumstat.inference import components, planning
-from xsumstat.simulation import simulate as simulation
+from xsumstat.simulation import given_scores
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Ratings:
                 f"rating has the dims {tuple(values.dims)}; select one label of each but system, input, {along}"
             )
         values = values.transpose("system", "input", along)
-        simulation.check_size(values.values)
+        given_scores.check_size(values.values)
         noise = Noise.of(values.values)
         if noise is None:
             raise ValueError(f"the ratings {name!r} do not tell systems, inputs, cells and raters apart")

@@ -16,7 +16,7 @@ from xsumstat.dataset import value_checks
 from xsumstat.dataset.scores import Scores
 from xsumstat.inference import components, rating_plans
 from xsumstat.inference.rating_plans import Spread
-from xsumstat.simulation import simulate as simulation
+from xsumstat.simulation import given_scores
 from xsumstat.simulation.plan_bands import Planned, blocks_of, noises_of
 from xsumstat.simulation.plan_budget import Question, laid_out
 from xsumstat.simulation.plan_raters import Noise, Ratings
@@ -27,7 +27,7 @@ OF_SYSTEMS = ("mean", "difference")
 def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> Scores:
     """Scores of these systems in memory; without a judge gaps of metrics do not matter."""
     with value_checks.held() as held:
-        found = simulation.prepared(ds, gold, metric, level="global", these_systems=True)
+        found = given_scores.prepared(ds, gold, metric, level="global", these_systems=True)
     for caveat in held.caveats:
         if metric is not None or caveat.code not in ("cells_left_out", "fewer_labels"):
             validate.warn(caveat)

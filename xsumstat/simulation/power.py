@@ -21,7 +21,6 @@ from xsumstat.inference import two_correlations
 from xsumstat.resampling import draws
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
-from xsumstat.simulation import simulate as simulation
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Source
 
@@ -123,8 +122,7 @@ def power(
     questions = Questions.of(level, coefficient, missing, undefined)
     redraw = validate.flag("redraw", redraw) or two
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
-    if source.like is not None:
-        simulation.check_model(source.like, source.scores, source.gold, source.labels)
+    source.check_likeness()
     trial = _Trial(source, questions, list(checked.values()), [] if two else noises, null, alpha, n_resamples)
     runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
     shape = (1, *questions.shape, len(checked), len(source.targets), len(noises))
@@ -152,9 +150,7 @@ def _shares(
     name = "type_i_error" if null else "power"
     if source.columns is None:
         return trials.shares(name, held, questions, source, {**dims, "noise": noises})
-    result = trials.shares(name, source.laid_out(held[..., 0]), questions, source, dims)
-    result["n_undefined"] = result["n_undefined"].where(source.pairs, 0)  # a metric and itself were not tried
-    return result
+    return trials.shares(name, source.laid_out(held[..., 0]), questions, source, dims)
 
 
 # --- One trial ---

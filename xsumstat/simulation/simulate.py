@@ -14,15 +14,15 @@ import xarray as xr
 from xsumstat.coefficients import table
 from xsumstat.core import extras, levels, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import calibrated, facts, results
-from xsumstat.dataset import scores as schema
+from xsumstat.dataset import facts, results
 from xsumstat.resampling import draws, threads
+from xsumstat.simulation import given_scores
 from xsumstat.simulation.empirical_model import EmpiricalModel
+from xsumstat.simulation.given_scores import GOLD, LARGEST
 from xsumstat.simulation.model import COMPONENTS, Effects, Model
 
-GOLD = "human"
 _LARGEST_DF = 1e6  # of the systems' effects, which are normal then
-_LARGEST, _LARGEST_FACTOR, _LARGEST_ABILITY_SD = 1e100, 1e6, 10.0
+_LARGEST_FACTOR, _LARGEST_ABILITY_SD = 1e6, 10.0
 _AGREEMENT = {"good": 0.8, "fair": 0.6, "poor": 0.3}
 _EFFECTS = {"system": 0.6, "input": 0.4, "cell": 1.0}
 
@@ -151,10 +151,10 @@ def _simulate_like(
         raise TypeError(f"like must be a Dataset of scores, got {type(like).__name__}")
     validate.flag("truth", truth)
     seed = draws.seed_of(rng)
-    found = prepared(like, gold, metric)
+    found = given_scores.prepared(like, gold, metric)
     shape = [validate.integer(name, own if value is None else value, least) for name, value, own, least in
              (("n_systems", n_systems, found.shape[0], 2), ("n_inputs", n_inputs, found.shape[1], 1))]  # fmt: skip
-    model = empirical_model_of(like, found)
+    model = given_scores.empirical_model_of(like, found)
     scores, human = model.draw((shape[0], shape[1]), draws.generator(seed, 0))
     names = [found.gold_name, *found.score.indexes["metric"]]
     if found.gold_name in map(str, names[1:]):
@@ -165,7 +165,7 @@ def _simulate_like(
     ds.attrs["xsumstat_version"] = extras.package_version()
     with threads.one_bar(1 + (len(levels.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
-            check_model(model, found.score.values, found.gold.values, names[1:])
+            given_scores.check_model(model, found.score.values, found.gold.values, names[1:])
         return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
 
 
@@ -177,56 +177,6 @@ def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
         "input": [f"input-{at:0{len(str(inputs))}d}" for at in range(1, inputs + 1)],
     }
     return xr.Dataset({"score": (facts.CORE, values)}, coords)
-
-
-def prepared(
-    ds: xr.Dataset, gold: Any, metric: Any, *, level: str = "input", these_systems: bool | None = False
-) -> schema.Scores:
-    """Scores to imitate or plan from, in memory and without further dims."""
-    found = schema.prepare(ds, gold, metric, level=level, missing="pairwise", these_systems=these_systems)
-    calibrated.refuse(found.score, "a simulation")
-    if found.further:
-        raise ValueError(
-            f"scores have additional dims: {validate.listing(sorted(found.further))}; select one label of each"
-        )
-    if found.used is not None:
-        raise ValueError("scores are lazy, and all of them are needed: load them first, with ds.load()")
-    check_size(found.score.values, found.gold.values)
-    return found
-
-
-def check_size(*values: FloatArray) -> None:
-    """Raise for scores whose squares overflow."""
-    largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values)
-    if largest > _LARGEST:
-        raise ValueError(f"scores reach {largest:.3g}, whose squares are too large; divide them first")
-
-
-def empirical_model_of(ds: xr.Dataset, found: schema.Scores) -> EmpiricalModel:
-    """The empirical model of a Dataset's scores."""
-    check_size(found.score.values, found.gold.values)
-    if "like" in ds.attrs:
-        raise ValueError("these scores were drawn like others; give those, from whose own effects more are drawn")
-    return EmpiricalModel.of(found.score.values, found.gold.values)
-
-
-def check_model(model: EmpiricalModel, scores: FloatArray, gold: FloatArray, labels: list[Any]) -> None:
-    """Warn of metrics whose new scores differ from the given ones."""
-    outside, spread = model.compared(scores, gold)
-    for level, at in outside.items():
-        if at:
-            validate.warn(
-                f"not like the given scores: Pearson's r at {level} level of "
-                f"{validate.listing(labels[each] for each in at)} lies outside its jackknife interval on average",
-                "not_alike",
-            )
-    for level, at in spread.items():
-        if at:
-            validate.warn(
-                f"not like the given scores: the standard error of Pearson's r at {level} level of "
-                f"{validate.listing(labels[each] for each in at)} is half or twice as large",
-                "not_alike",
-            )
 
 
 def _checked_model(
@@ -243,8 +193,8 @@ def _checked_model(
     for name, value in agreement.items():
         by_component = value if isinstance(value, Mapping) else dict.fromkeys(COMPONENTS, value)
         rho.append(_effects(f"agreement[{name!r}]", by_component, -1.0, 1.0))
-    gold_sd = _effects("effects", _EFFECTS if effects is None else effects, 0.0, _LARGEST)
-    metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, _LARGEST)
+    gold_sd = _effects("effects", _EFFECTS if effects is None else effects, 0.0, LARGEST)
+    metric_sd = gold_sd if metric_effects is None else _effects("metric_effects", metric_effects, 0.0, LARGEST)
     for name, sds in (("effects", gold_sd), ("metric_effects", metric_sd)):
         if sds[0] == 0 and sds[2] == 0:
             raise ValueError(f"{name} gives systems and cells no variance: no systems differ")
@@ -300,13 +250,3 @@ def _truth(
     error = xr.DataArray(errors, {name: coords[name] for name in ("level", "coefficient")})
     both = {"truth": truth, "truth_error": error}
     return {name: results.describe(name, each, "simulate") for name, each in both.items()}
-
-
-def model_of(ds: xr.Dataset) -> tuple[list[str], Model]:
-    """Metric names and model of simulated scores."""
-    if "model" not in ds.attrs:
-        raise ValueError("a Dataset that simulate gave says in attrs['model'] how it was drawn; this one does not")
-    numbers = json.loads(ds.attrs["model"])
-    names = numbers.pop("metrics")
-    rho = tuple(tuple(each) for each in numbers.pop("agreement"))
-    return names, Model(rho, tuple(numbers.pop("gold_sd")), tuple(numbers.pop("metric_sd")), **numbers)

@@ -100,7 +100,10 @@ def shares(name: str, held: FloatArray, questions: Questions, source: Source, di
     low, high = wilson(share, defined)
     error = standard_error(share, defined)
     numbers = {name: share, "ci_low": low, "ci_high": high, "mc_error": error}
-    return xr.Dataset({**numbers, "n_undefined": by_trial.sizes["trial"] - defined})
+    undefined = by_trial.sizes["trial"] - defined
+    if source.columns is not None:
+        undefined = undefined.where(source.pairs, 0)  # a metric and itself were not tried
+    return xr.Dataset({**numbers, "n_undefined": undefined})
 
 
 def wilson(share: xr.DataArray, n: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:

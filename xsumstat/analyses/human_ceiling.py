@@ -1,0 +1,253 @@
+"""How well do raters agree with each other, and metrics with them: `human_ceiling`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from xsumstat.analyses import groups as slices
+from xsumstat.analyses import jackknifed
+from xsumstat.analyses.measure import (
+    Draws,
+    Measure,
+    by_gold,
+    checked_measure,
+    checked_resample,
+    on_scale,
+    random_dims,
+    these_systems,
+    threshold_attrs,
+    why_undefined,
+)
+from xsumstat.analyses.raters import check_several, ratings_of
+from xsumstat.coefficients.layers import pooled
+from xsumstat.core import validate
+from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray
+from xsumstat.dataset import (
+    align,
+    calibrated,
+    checks,
+    facts,
+    golds,
+    labelled,
+    leakage,
+    metric_choice,
+    near_copies,
+    results,
+)
+from xsumstat.dataset import scores as schema
+from xsumstat.inference import jackknife
+from xsumstat.resampling.bootstrap import BootstrapInterval
+from xsumstat.resampling.ceiling import NAMES, BootstrapCeiling, JackknifeCeiling
+
+# What the raters themselves are called among metrics.
+RATER = "rater"
+
+
+@validate.public
+@slices.with_groups
+def human_ceiling(
+    ds: xr.Dataset,
+    rating: str | xr.DataArray | None = None,
+    *,
+    metric: Hashable | Sequence[Hashable] | xr.DataArray | None = None,
+    along: str = "rater",
+    level: str = "system",
+    coefficient: str | CorrelationFunction = "pearson",
+    method: str = "auto",
+    interval: str | None = None,
+    resample: str | tuple[str, ...] = "auto",
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    by: str | None = None,
+    positive: float | str | Sequence[float | str] | None = None,
+    missing: str = "pairwise",
+    undefined: str = "drop",
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Agreement of raters with each other, and of metrics with the same raters.
+
+    Parameters
+    ----------
+    {ds.ratings rating}
+    metric : label, list of labels or bool DataArray, optional
+        Metrics to compare with raters. Default: all except human scores and covariates.
+    {along.raters level coefficient}
+    method : {"auto", "jackknife", "bootstrap"}, default "auto"
+        "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
+    {interval.plain resample.auto n_resamples confidence_level by positive missing undefined rng progress}
+
+    {dataset}
+        `metric` has the metrics, and "rater" for the raters themselves. On (metric, ...): ``correlation`` (mean over
+        raters), ``ci_low``, ``ci_high``, ``standard_error``, ``n_undefined``, and ``difference``, ``difference_low``,
+        ``difference_high`` (metric less rater). ``by_rater(metric, rater, ...)``: correlations for each rater.
+
+    Notes
+    -----
+    Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
+    this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
+    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. A rater must be
+    the same person throughout. Formulas: documentation, "How intervals and tests are computed".
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, xsumstat
+    >>> ds = xsumstat.load_dataset("demo")
+    >>> noise = xr.DataArray(np.random.default_rng(0).normal(size=(3, 12, 30)), dims=("rater", "system", "input"))
+    >>> rating = ds.score.sel(metric="human", drop=True) + 8 * noise
+    >>> ds.meta.human_ceiling(rating, metric="judge", level="input").correlation.to_series().round(2).to_dict()
+    {'judge': 0.7, 'rater': 0.72}
+    """
+    ratings, name = ratings_of(ds, rating, along)
+    ratings = _who_rated(ratings, along)
+    check_several(ratings, along)
+    validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
+    if interval is not None:
+        validate.choice("interval", interval, ("percentile", "basic", "normal"))
+    measure = checked_measure(level, coefficient, missing, undefined)
+    dims = checked_resample(resample, measure, layers=False, auto=True)
+    draws = Draws.checked(n_resamples, rng, progress=progress)
+    confidence_level = validate.fraction("confidence_level", confidence_level)
+    score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
+    calibrated.refuse(score, "human_ceiling")
+    if RATER in score["metric"].values.tolist():
+        raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
+    constant = measure.coefficient.of_constants
+    classes = measure.coefficient.scale in ("classes", "two")
+    ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
+    ready["these_systems"] = these_systems(resample, dims)
+    scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
+    dims = random_dims(resample, dims, scores.shape)
+    measure = by_gold(on_scale(measure, scores, positive), scores.gold)
+    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
+    near_copies.check(scores, dims)
+    method = _interval_method(method, measure, dims, interval, scores, along)
+    of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
+    attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
+    if method == "jackknife":
+        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, dims, confidence_level)
+    else:
+        kind = interval or "percentile"
+        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+        job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
+    found = _found(job, scores, along, draws.progress)
+    if classes:
+        by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
+        found = found.drop_vars("by_rater").assign(by_rater=by_rater)
+    if along in ratings.indexes:
+        found = found.assign_coords({along: ratings.indexes[along]})
+    spreads = facts.spread(scores.score), facts.spread(scores.gold)
+    checks.warn_undefined(found["by_rater"], *spreads, why_undefined(measure.coefficient))
+    if method == "bootstrap":
+        checks.warn_resamples(found["n_undefined"], n_resamples)
+        checks.warn_outside(found, "correlation", n_resamples)
+    attrs |= {**threshold_attrs(measure.coefficient, None), **measure.attrs}
+    attrs |= {"method": method, "rating": name, "along": along}
+    result = results.result(found, scores, analysis="human_ceiling", **attrs)
+    del result.attrs["gold"]
+    return result.transpose("metric", along, ..., missing_dims="ignore")
+
+
+def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:
+    """Without the raters who rated nothing, who would make a gold of all the others; they are named."""
+    rated = ratings.notnull().any([dim for dim in ratings.dims if dim != along]).values
+    if rated.all() or not rated.any():
+        return ratings
+    lost = np.flatnonzero(~rated)
+    names = ratings.indexes[along][lost].tolist() if along in ratings.indexes else lost.tolist()
+    validate.warn(
+        f"left out {validate.counted(len(lost), 'rater')} without a rating: {validate.listing(names)}",
+        "labels_left_out",
+    )
+    return ratings.isel({along: np.flatnonzero(rated)})
+
+
+def _found(
+    job: BootstrapCeiling | JackknifeCeiling, scores: schema.Scores, along: str, progress: bool | None
+) -> xr.Dataset:
+    core, gold_core = ["metric", along, "system", "input"], [along, "system", "input"]
+    scores = replace(scores, score=scores.score.transpose(..., *core), gold=scores.gold.transpose(..., *gold_core))
+    types = results.types(job.names)
+    by_name = labelled.run(job, scores, "metric", types, core=core, gold_core=gold_core, progress=progress)
+    by_rater = xr.concat([by_name.pop(f"by_rater_{at}") for at in range(job.n_raters)], along)
+    found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
+    judged = found["metric"] != RATER
+    return found.assign({name: found[name].where(judged) for name in NAMES if "difference" in name})
+
+
+def _interval_method(
+    method: str, measure: Measure, dims: tuple[str, ...], interval: Any, scores: schema.Scores, along: str
+) -> str:
+    if method == "jackknife" and interval is not None:
+        raise ValueError(f"interval={interval!r} needs method='bootstrap', got method='jackknife'")
+    if method == "jackknife" and "cell" in dims:
+        raise ValueError("method='jackknife' leaves out systems and inputs; draws of 'cell' need method='bootstrap'")
+    there, rated = scores.score.notnull(), scores.gold.notnull()
+    alike = True
+    sizes = []
+    for dim, other in (("system", "input"), ("input", "system")):
+        own = (there.any(other) & rated.any(other)) if measure.own_cells else (there & rated).any(other)
+        alike &= bool((own == own.isel({"metric": 0, along: 0})).all())
+        sizes.append(int(own.sum(dim).min()))
+    if method == "jackknife" and not alike:
+        raise ValueError("method='jackknife' needs scores of the same systems and inputs by each metric and rater")
+    if method != "auto":
+        return method
+    shape = sizes[0], sizes[1]
+    defined = (
+        alike and jackknife.varying(shape, dims) == dims and not jackknife.too_few(shape, dims, dims, measure.level)
+    )
+    return jackknifed.interval_method(measure, dims, interval, False) if defined else "bootstrap"
+
+
+def _with_raters(
+    score: xr.DataArray,
+    ratings: xr.DataArray,
+    name: str,
+    along: str,
+    *,
+    classes: bool,
+    texts: tuple[str, ...],
+    **settings: Any,
+) -> schema.Scores:
+    """Metrics, and the raters as one more, with the mean of the other raters (or, for `classes`, each) as gold."""
+    leakage.warn_of_raters(*xr.align(score, ratings, join="inner"), name, along)
+    gold = xr.apply_ufunc(
+        lambda values: np.array([_mean_without(values, at) for at in range(len(values))]),
+        ratings,
+        input_core_dims=[[along, "system", "input"]],
+        output_core_dims=[[along, "system", "input"]],
+        vectorize=True,
+    )
+    if classes:
+        first, second = _pairs_of(ratings.sizes[along]).T
+        bare = ratings.drop_vars(along, errors="ignore")
+        ratings, gold = (bare.isel({along: at}) for at in (first, second))
+    people = ratings.expand_dims(metric=np.array([RATER], dtype=object))
+    each = xr.broadcast(align.without_coords(score), people, exclude=["metric"])
+    everyone = xr.concat(each, "metric", coords="minimal", compat="override")
+    everyone = everyone.where(people.squeeze("metric", drop=True).notnull())  # all on the outputs that a rater rated
+    labels = everyone["metric"].values.tolist()
+    known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # whoever equals a rater was named above
+    ds = known.to_dataset(name="score").assign_attrs({"labels": list(texts)} if texts else {})
+    return schema.prepare(ds, gold.rename(name), labels, **settings)
+
+
+def _pairs_of(raters: int) -> IntArray:
+    return np.array([pair for pair in np.ndindex(raters, raters) if pair[0] != pair[1]])
+
+
+def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
+    first = _pairs_of(raters)[:, 0]
+    parts = [by_pair.isel({along: np.flatnonzero(first == at)}).mean(along) for at in range(raters)]
+    return xr.concat(parts, along)
+
+
+def _mean_without(values: FloatArray, at: int) -> FloatArray:
+    others = np.delete(values, at, axis=0)
+    return pooled(others, np.ones(len(others)), "mean")
