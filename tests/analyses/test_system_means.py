@@ -143,6 +143,26 @@ def test_limits_hold_where_the_metric_refuses_bad_outputs():
     assert abs(np.mean(biases)) < 0.03  # .4 if the ratings of refused outputs were left out
 
 
+@pytest.mark.filterwarnings("ignore:more than 60 %", "ignore:the metric scores rated inputs")
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_system_whose_ratings_are_all_the_best_or_the_worst_may_be_so_throughout(target, value):
+    """The shared slope moves its mean off the end, where Wilson's limit of the moved mean lies too."""
+    rng = np.random.default_rng(5)
+    moved = 0
+    for _ in range(30):
+        z = (rng.random((3, 120)) < np.array([[0.5], [0.7], [value]])).astype(float)
+        f = np.where(rng.random(z.shape) < 0.85, z, 1 - z)
+        z[:, 20:] = NAN
+        labels = {"metric": ["human", "judge"], "system": list("abc"), "input": range(120)}
+        ds = xr.Dataset({"score": (("metric", "system", "input"), np.stack([z, f]))}, labels)
+        found = ds.meta.system_means("human", metric="judge", scale=(0, 1), target=target).sel(system="c")
+        moved += abs(found["mean"].item() - value) > 1e-6
+        assert found["ci_low" if value == 0 else "ci_high"].item() == value
+        assert found["ci_low"] < found["ci_high"]
+    assert moved > 5
+
+
 @pytest.mark.parametrize("target", ["new", "these"])
 def test_strata(target):
     ds = scores(3, 60, 24, seed=5).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
