@@ -5,10 +5,12 @@ import pytest
 import scipy.stats
 import statsmodels.sandbox.stats.multicomp as multicomp
 import xarray as xr
+from conftest import dataset
 
 import xsumstat
 from xsumstat.analyses import input_bins
 from xsumstat.dataset import wording
+from xsumstat.dataset.drawn import PROBABILITY
 
 # --- the effect of the input ---
 
@@ -222,3 +224,15 @@ def test_a_draw_takes_two_inputs_of_each_stratum_at_least_and_all_at_most(demo, 
             demo.meta.sample_inputs(n, **how)
     with pytest.raises(ValueError, match="n_strata=16 is too many for 30 inputs"):
         demo.meta.sample_inputs(30, metric="judge", strata="score", n_strata=16)
+
+
+def test_more_inputs_are_drawn_where_a_judge_sets_systems_less_apart():
+    """Four inputs in ten have systems a tenth as far apart."""
+    rng = np.random.default_rng(0)
+    near = np.arange(40) % 10 < 4
+    score = rng.normal(size=(1, 12, 40)) * np.where(near, 0.1, 1.0)
+    ds = dataset(score).assign_coords(kind=("input", np.where(near, "near", "far")))
+    found = ds.meta.sample_inputs(20, metric="m0", strata="kind", allocation="unsure", unsure="systems", rng=0)
+    of_near, of_far = (float(found[PROBABILITY][found.kind == kind][0]) for kind in ("near", "far"))
+    assert of_near > 0.6 and of_far < 0.45
+    assert of_near * 16 + of_far * 24 == pytest.approx(20)

@@ -272,6 +272,7 @@ def test_thresholds_beside_the_scores():
 
 def test_why_nothing_is_defined():
     assert "no two gold scores lie 25 (see threshold) apart" in measure.why_undefined(WMT)
+    assert "no two gold scores differ" in measure.why_undefined(WMT.at(0.0))
     assert "no two gold scores lie 0.5 " in measure.why_undefined(WMT.at(0.5))
     assert "no group has two scores that both vary" in measure.why_undefined(ACC_EQ)
 

@@ -237,7 +237,7 @@ def test_it_says_of_whom_it_speaks(demo, asked, whom, words):
     got = demo.meta.compare_metrics("human", rng=0, **asked)
     assert got.attrs["scope"] == whom and got.meta.conclusion().startswith(words)
     of_whom = words.removeprefix("For ").rstrip(", ")
-    assert f"P-values, for {of_whom}" in got.meta.methods() and of_whom in repr(got.meta)
+    assert f"they apply to {of_whom}" in got.meta.methods() and of_whom in repr(got.meta)
 
 
 def test_the_demo_does_not_contradict_itself(demo):

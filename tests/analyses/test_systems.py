@@ -250,8 +250,8 @@ def means(*rows, noise=0.0):
             means(0, 5, 0.01, noise=1),
             r"For these 3 systems on inputs like these, b is best by the human scores: "
             r"its scores are significantly higher than "
-            r"those of every other system \([ac] by [\d.]+ \[[\d., ]+\]\)\. There is no significant difference between "
-            r"a and c\. Pairs of systems differ significantly: 2 of 3 by the human scores \(paired t tests; Holm",
+            r"those of every other system \(the closest is [ac], [\d.]+ \[[\d., ]+\] lower\)\. There is no significant difference between "
+            r"a and c\. 2 of 3 pairs of systems differ significantly by the human scores \(paired t tests; Holm",
         ),
         (
             means(5, 5.01, 0, noise=1),

@@ -166,3 +166,12 @@ def test_conclusion_and_picture(demo):
     assert [tick.get_text() for tick in axis.get_yticklabels()] == found.metric.values.tolist()
     assert xsumstat.load_dataset("demo").identical(demo)
     plt.close("all")
+
+
+def test_labels_keep_their_types():
+    for labels, kind in ((["human", "good", "noise"], "U"), (["human", 1, ("a", 2)], "O")):
+        several = np.empty(3, dtype=object)
+        several[:] = labels
+        ds = scores().assign_coords(metric=several if kind == "O" else labels)
+        found = quiet(ds, "human")
+        assert found.metric.values.tolist() == labels and found.metric.dtype.kind == kind

@@ -2,6 +2,7 @@ import functools
 import itertools
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -227,6 +228,19 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name, data, message):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=message):
         frames.read_scores(tmp_path / name)
+
+
+@pytest.mark.parametrize(("comma", "decimal"), [(",", ", decimal=','"), (".", "")])
+def test_a_file_with_semicolons_comes_with_the_call_that_writes_it_anew(tmp_path, monkeypatch, comma, decimal):
+    monkeypatch.chdir(tmp_path)
+    lines = ["system;input;rouge", "x;1;0.5", "y;1;2.25"]
+    Path("a.csv").write_text("\n".join(line.replace(".", comma) for line in lines) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="its columns are separated with semicolons") as error:
+        frames.read_scores(Path("a.csv"))
+    call = str(error.value).partition("in Python: ")[2]
+    assert call == f"pandas.read_csv('a.csv', sep=';'{decimal}).to_csv('a-commas.csv', index=False)"
+    eval(call, {"pandas": pd})
+    assert frames.read_scores(Path("a-commas.csv")).score.values.tolist() == [[[0.5], [2.25]]]
 
 
 def test_scores_go_to_a_frame_and_back(small):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from helpers import by_turns, for_each
+from preference_cases import preferences
 
 import xsumstat
 from xsumstat import accessor
@@ -371,7 +372,7 @@ def test_a_frame_says_which_call_makes_scores_of_it(name):
     ds = eval(call, {"df": df})
     assert {"metric", "system", "input"} <= set(ds.score.dims) and not ds.score.isnull().all()
     assert ds.sizes["system"] == 2 and ds.sizes["input"] == 2
-    assert ("annotator" in ds.score.dims) == (name == "raters")
+    assert ("rating" in ds) == ("rater" in name) and "annotator" not in ds.dims
     assert call.split("to_scores")[1] in df.meta._repr_html_().replace("&#x27;", "'")
     pd.testing.assert_frame_equal(df, before)
 
@@ -390,6 +391,10 @@ def test_the_call_for_a_frame_of_choices():
     assert f"{said}rater='judge')" in repr(frame.meta)
     call = re.search(r"ds = (df.meta.to_preferences.*)", repr(frame.meta))[1]
     assert eval(call, {"df": frame}).preference.notnull().sum() == 2
+    by_two = pd.concat([frame, frame.assign(judge="ann")]).rename(columns={"judge": "rater"}).replace("g", "gpt")
+    call = re.search(r"ds = (df.meta.to_preferences.*)", repr(by_two.meta))[1]
+    assert "rater='rater', kind={'human': ['ann']})" in call
+    assert eval(call, {"df": by_two}).kind.to_series().to_dict() == {"gpt": "judge", "ann": "human"}
     ours = frame.rename(columns={"model_a": "left", "model_b": "right", "winner": "choice", "question_id": "text"})
     assert "ds = df.meta.to_preferences(prompt=..., rater='judge')" in repr(ours.meta)
 
@@ -400,3 +405,61 @@ def test_a_frame_whose_columns_are_not_known_by_name_says_what_to_name():
     assert "system=, the column of systems and input=, the column of inputs" in text
     assert "<b>" not in pd.DataFrame({"<b>": ["x"]}).meta._repr_html_()
     assert "to_scores" in repr(pd.DataFrame().meta) and dir(pd.DataFrame().meta) == ["to_preferences", "to_scores"]
+
+
+# --- What does not apply ---
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return preferences(1)
+
+
+def refused(place, name):
+    """What a method says that is asked of something else."""
+    with pytest.raises(ValueError) as caught:
+        getattr(place, name)()
+    return str(caught.value)
+
+
+def test_methods_of_others_say_what_this_dataset_holds(demo, chosen):
+    for ds, held in ((demo, "scores"), (chosen, "preferences")):
+        for name in available.OF_TASKS:
+            told = f"{name}() needs a result of xsumstat.rank_tasks, but this Dataset holds {held}"
+            assert available.misplaced(ds, name) == told
+    told = available.misplaced(demo.meta.corr("human"), "ranks_by")
+    assert told.startswith("ranks_by() needs a result of xsumstat.rank_tasks, but this is a result of corr; its")
+    for name in (*available.OF_TESTS, *available.OF_RESULTS):
+        told = available.misplaced(chosen, name)
+        assert told.startswith(f"{name}() needs a result, but this Dataset holds preferences; its")
+    for name in ("corr", "ci", "report"):
+        told = f"{name}() needs scores, but this Dataset holds preferences; its"
+        assert available.misplaced(chosen, name).startswith(told)
+    for name in available.QUESTIONS[available.PREFERENCES]:
+        told = f"{name}() needs preferences, but this Dataset holds scores; df.meta.to_preferences("
+        assert available.misplaced(demo, name).startswith(told) and refused(demo.meta, name).startswith(told)
+        assert name in dir(chosen.meta) and available.misplaced(chosen, name) is None
+    assert available.misplaced(xr.Dataset(), "corr") is None and available.misplaced(xr.Dataset(), "ranks_by") is None
+
+
+def test_pictures_of_others_say_what_they_draw(demo, chosen):
+    rank = demo.meta.rank("human")
+    assert available.misplaced_picture(rank, "clusters") is None and available.misplaced_picture(demo, "bars") is None
+    drawn = {name for name, about in ANALYSES.items() if "clusters" in about.pictures}
+    told = refused(demo.meta.plot, "clusters")
+    assert told == available.misplaced_picture(demo, "clusters")
+    assert all(f".{name}" in told for name in drawn) and "this Dataset holds scores; pictures of scores:" in told
+    told = refused(rank.meta.plot, "heatmap")
+    assert told.startswith("plot.heatmap() draws scores, but this is a result of rank;")
+    for name in ("heatmap", "clusters"):
+        assert available.misplaced_picture(chosen, name) is None
+
+
+def test_columns_that_could_be_another_field_are_named():
+    labels = {"model": list("aabb"), "system_name": list("cdcd"), "doc": range(4)}
+    frame = pd.DataFrame({**labels, "bleu": [0.5, 0.6, 0.7, 0.8]})
+    told = repr(frame.meta)
+    assert "to_scores(system='system_name'" in told and "or system='model', if that names the systems" in told
+    assert "if that names" not in repr(frame.drop(columns="model").meta)
+    same = frame.assign(model=frame.system_name.str.upper())  # which name the same systems
+    assert "if that names" not in repr(same.meta)

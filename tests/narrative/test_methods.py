@@ -10,6 +10,7 @@ import xarray as xr
 from cases import IN_WORDS, analysis_of, answer
 from helpers import for_each
 
+import xsumstat
 from xsumstat.catalogue import ANALYSES
 from xsumstat.dataset import wording
 from xsumstat.narrative import methods as written
@@ -290,3 +291,53 @@ def test_confidence_of_what_is_decided_by_intervals(demo):
     assert "with a win in 90 % of them" in methods(found)
     effect = demo.meta.input_effect(metric="judge", confidence_level=0.9)
     assert "at a significance level of .10;" in methods(effect)
+
+
+# --- Questions that have several answers ---
+
+
+def grades_by_raters():
+    """Two grades by three raters and by a judge."""
+    rng = np.random.default_rng(0)
+    grade = rng.integers(0, 2, (3, 4, 20)).astype(float)
+    labels = {"rater": list("xyz"), "system": list("abcd"), "input": np.arange(20), "metric": ["judge"]}
+    data = {"rating": (("rater", "system", "input"), grade), "score": (("metric", "system", "input"), grade[:1])}
+    return xr.Dataset(data, labels)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_raters_who_give_classes_and_labels_of_single_raters_have_sentences_of_their_own():
+    ds = grades_by_raters()
+    single = ds.meta.confusion("rating", along="rater")
+    assert "by the label of each single rater." in methods(single)
+    majority = ds.assign(gold=ds.rating[0]).drop_vars("rating").meta.confusion("gold")
+    assert "single rater" not in methods(majority)
+    classes = ds.meta.human_ceiling("rating", coefficient="kappa", level="global")
+    values = ds.meta.human_ceiling("rating", coefficient="pearson", level="global")
+    assert "averaged over pairs of raters" in methods(classes) and "pairs of raters" not in methods(values)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_plans_by_formula_say_nothing_of_trials():
+    demo = xsumstat.load_dataset("demo")
+    simulated = xsumstat.plan(demo, "human", metric="judge", level="input", n_inputs=[20], n_trials=2, rng=0)
+    assert "n_trials" in simulated.attrs and "in 2 trials with scores" in methods(simulated)
+    for found in (
+        xsumstat.plan(demo, "human", difference=[2.0], n_inputs=[20]),
+        xsumstat.plan(demo, "human", estimand="mean", budget=100),
+        xsumstat.plan(demo, "human", estimand="mean", n_inputs=[20]),
+    ):
+        assert "n_trials" not in found.attrs and "trial" not in methods(found) and "some" not in methods(found)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_results_share_their_sentences_and_leave_out_the_software():
+    demo = xsumstat.load_dataset("demo")
+    one, other = (demo.meta.ci("human", metric=name, level="input") for name in ("judge", "bleu"))
+    test = demo.meta.compare_metrics("human", metric="judge", other="bleu", level="input")
+    estimates, tests = written.together([one, test, other])
+    assert "used xsumstat" not in estimates + tests
+    assert methods(one).startswith(estimates) and methods(test).startswith(tests)  # what both share, once
+    assert written.together([one]) == [estimates] and written.together([test]) == [tests]
+    apart = written.together([one, demo.meta.ci("human", metric="bleu", level="global")])
+    assert len(apart) == 1 and "within each input" in apart[0] and "over all outputs" in apart[0]

@@ -567,3 +567,28 @@ def test_the_level_by_which_inputs_are_decided_is_that_of_their_intervals():
     one = made("input_effect", {"pvalue": ("metric", [0.01])}, {"metric": ["m"]}, confidence_level=0.8)
     assert wording.alpha_of(one) == pytest.approx(0.2)
     assert wording.interval_level({"analysis": "equivalence", "alpha": 0.05}) == pytest.approx(0.9)
+
+
+def test_a_metric_beside_itself_is_no_pair():
+    """Also where a table has numbers on its diagonal."""
+    values = {"difference": [0.3], "pvalue": [0.01], "excess": [0.1], "excess_pvalue": [0.2]}
+    one = pairs("range_drop", ["a", "b"], values, alpha=0.05)
+    full = one.fillna(0.0)
+    assert conclusion(one) == conclusion(full) and "In 1 of 1 pairs" in conclusion(full)
+    values = {"difference": [0.3, 0.2, 0.1], "pvalue": [0.01, 0.01, 0.2]}
+    one = pairs("perm_test", list("abc"), values, alternative="two-sided", method="permutation")
+    assert conclusion(one.fillna(0.0)) == conclusion(one) and "2 of 3 pairs of metrics differ" in conclusion(one)
+
+
+def test_drops_that_no_simulation_explains_are_not_counted():
+    values = {"difference": [0.3], "pvalue": [0.01], "excess": [NAN], "excess_pvalue": [NAN]}
+    said = conclusion(pairs("range_drop", ["a", "b"], values, alpha=0.05))
+    assert "what the narrower range explains is unknown (" in said and "by more than" not in said
+    nothing = conclusion(pairs("range_drop", ["a", "b"], dict.fromkeys(values, [NAN]), alpha=0.05))
+    assert nothing.startswith("No two metrics have a correlation within the range.")
+
+
+def test_without_outputs_nothing_can_be_improved():
+    data = {"ratio": ("score_bin", [NAN, NAN]), "n_outputs": ("score_bin", [0, 0])}
+    said = conclusion(made("improvement_consistency", data, {"score_bin": [0.2, 0.8]}))
+    assert said.startswith("No output can be improved on.") and "%" not in said

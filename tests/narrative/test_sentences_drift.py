@@ -1,9 +1,17 @@
 """What is said of two versions of a judge."""
 
+import re
+
 import numpy as np
+import pytest
 import xarray as xr
+from helpers import for_each
+from scipy import stats
+from versions_of_a_judge import plain, versions
 
 import xsumstat  # noqa: F401 - registers ds.meta
+from xsumstat.dataset.wording import number
+from xsumstat.narrative import findings_drift
 
 ALL = {
     **{"difference": -0.03, "ci_low": -0.06, "ci_high": 0.02, "margin": 0.05, "pvalue": 0.12},
@@ -86,3 +94,96 @@ def test_of_many_judges_the_first_are_told():
     )
     text = said(judges=tuple("vwxyz"), pvalue=0.01)
     assert text.count("it is equivalent") == 2 and "Of 3 more metrics 3 changed by less than .05." in text
+
+
+NAN = np.nan
+
+
+def test_correlations_that_one_version_lacks_are_not_told():
+    text = said(old_correlation=NAN)
+    assert "changed by -.03 (90 % jackknife interval [-.06, .02]; Pearson's r, global level); it is not shown" in text
+    assert "from" not in text.partition("it is not")[0] and "nan" not in text
+    assert "from" not in said(new_correlation=NAN).partition("it is not")[0]
+
+
+def test_without_common_scores_nothing_is_said_of_verdicts_and_shifts():
+    text = said(n_outputs=0, n_pairs=0, shift=NAN, heterogeneity_pvalue=NAN, old_rank=[1, 2, 3])
+    assert "of 0 scores changed" not in text and "verdicts" not in text and "Scores changed" not in text
+    assert "nan" not in text and "%" not in text.replace("90 %", "")
+
+
+def test_shifts_without_a_test_have_no_p_value():
+    assert "Scores changed by .24 [.05, .43] on average; significantly for a" in said(shift_pvalue=NAN)
+    untested = said(heterogeneity_pvalue=NAN)
+    assert "No test of different shifts could be made: it needs more inputs than systems." in untested
+    assert "No test of different shifts" not in said(systems=("a",), heterogeneity_pvalue=NAN)
+
+
+def of_two(shift=0.7, noise=1.0):
+    new, old = versions(noise=noise, shift=(shift,), prompts=30)
+    return new, old, new.meta.drift(old)
+
+
+def test_a_rule_on_drift_tells_the_change_of_agreement():
+    new, old, result = of_two()
+    r = [float(ds.meta.corr("human", metric="judge", level="global").correlation[0]) for ds in (new, old)]
+    one = result.isel(metric=0)
+    assert float(one.difference) == pytest.approx(r[0] - r[1], abs=0.01)  # versions lack an output each
+    low, high = float(one.ci_low), float(one.ci_high)
+    told = findings_drift.change(one, "judge")
+    assert told.startswith(f"Agreement of judge with the human scores changed by {number(float(one.difference))} [")
+    assert f"[{number(low)}, {number(high)}] (90 % interval; Pearson's r, " in told
+    wider = findings_drift.change(one.assign_attrs(alpha=0.1), "judge")
+    assert "(80 % interval; " in wider
+    unknown = findings_drift.change(one.assign(difference=NAN), "judge")
+    assert unknown == "Agreement of judge with the human scores is undefined by one version or both"
+
+
+@pytest.mark.filterwarnings("ignore")
+@for_each("seed, shift", [(0, 0.0), (1, 0.7), (2, 2.0), (3, -1.0)])
+def test_what_is_said_of_two_versions_is_counted_in_their_scores(seed, shift):
+    new, old = versions(systems=3, prompts=25, seed=seed, noise=0.6, shift=(shift,))
+    now, then = plain(new), plain(old)
+    both = ~np.isnan(now + then)
+    changed = int((now != then)[both].sum())
+    flips = reversed_ = pairs = 0
+    for one, two in ((0, 1), (0, 2), (1, 2)):
+        for at in range(now.shape[1]):
+            if both[one, at] and both[two, at]:
+                signs = [np.sign(scores[one, at] - scores[two, at]) for scores in (now, then)]
+                pairs += 1
+                flips += signs[0] != signs[1]
+                reversed_ += signs[0] * signs[1] < 0
+    text = new.meta.drift(old).meta.conclusion()
+    share = [f"{100 * n / of:.0f} %" for n, of in ((changed, both.sum()), (flips, pairs), (reversed_, pairs))]
+    assert re.search(rf"(^|\D){share[0]} \[[^]]+\] of {both.sum()} scores changed; {share[1]} \[", text)
+    assert re.search(rf"of {pairs} verdicts between two systems changed, {share[2]} \[[^]]+\] were reversed", text)
+    means = [np.nanmean(np.where(both, scores, NAN), axis=1) for scores in (now, then)]
+    assert f"Scores changed by {number(float((means[0] - means[1]).mean()))} [" in text
+    ranks = [(-mean).argsort().argsort() + 1 for mean in means]
+    moved = [
+        f"{name} from {was} to {is_}" for name, is_, was in zip(new.system.values, *ranks, strict=True) if is_ != was
+    ]
+    told = re.search(r"Ranks of systems by their means changed: ([^.]+)\.", text)
+    assert (told is None) == (not moved) and (not moved or re.split(", | and ", told[1]) == moved)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_limits_of_shares_count_the_prompts_that_have_cases(level):
+    """A prompt on which one system alone has scores has no verdict; Wilson's limits by t, over the others."""
+    new, old = versions(systems=2, prompts=16, seed=4, noise=0.8, gaps=False)
+    for ds in (new, old):
+        ds.score[0, 0, :6] = NAN
+    signs = np.stack([np.sign(each[0, 6:] - each[1, 6:]) for each in map(plain, (new, old))])
+    flips = signs[0] != signs[1]
+    n, share = len(flips), flips.mean()
+    assert 0 < share < 1
+    without = np.array([np.delete(flips, at).mean() for at in range(n)])
+    variance = (n - 1) / n * ((without - without.mean()) ** 2).sum()
+    z, t = stats.norm.isf((1 - level) / 2), stats.t.isf((1 - level) / 2, n - 1)
+    per_n = max(variance / (share * (1 - share)), 1 / n) * (t / z) ** 2
+    middle, half = share + z**2 * per_n / 2, z * np.sqrt(share * (1 - share) * per_n + z**2 * per_n**2 / 4)
+    low, high = ((middle + side * half) / (1 + z**2 * per_n) for side in (-1, 1))
+    result = new.meta.drift(old, alpha=round(1 - level, 4)).isel(metric=0)
+    assert [float(result[f"flip_{end}"]) for end in ("share", "low", "high")] == pytest.approx([share, low, high])
+    assert f"{100 * share:.0f} % [{100 * low:.0f} %, {100 * high:.0f} %] of {n} verdicts" in result.meta.conclusion()

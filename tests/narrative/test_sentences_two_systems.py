@@ -60,6 +60,15 @@ def test_of_two_systems_accuracies_are_certain_and_other_levels_are_not(two):
 
 
 @pytest.mark.filterwarnings("ignore")
+@for_each("how", [{"interval": "bca", **FEW}, {"method": "jackknife"}, {"interval": "corrected", **FEW}])
+def test_of_two_systems_no_interval_is_replaced_by_another(two, how):
+    """Where there is none, another cannot be used instead."""
+    result = two.meta.ci("human", **how)
+    assert result.ci_low.isnull().all() and result.ci_high.isnull().all()
+    assert not result.get("fell_back", result.ci_low > 0).any() and "another interval" not in conclusion(result)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_of_two_systems_two_versions_have_no_clear_order(two):
     score = two.score.drop_sel(metric="human")
     both = xr.concat([score, score**2], "language").assign_coords(language=["en", "de"]).to_dataset(name="score")

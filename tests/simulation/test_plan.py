@@ -30,8 +30,8 @@ def test_the_least_design_that_reaches_a_target(demo):
     assert float(again[0]) > 0.1 >= float(again[1])
     low, high = (float((found[each] / found.width).median()) / 10 for each in ("width_low", "width_high"))
     assert found.expand_dims("metric").meta.conclusion() == (
-        "For a width of .10 the least is: judge: 48 systems on 14 inputs "
-        + f"(widths may be {low:.2f} to {high:.2f}).".replace("0.", ".")
+        "For a width of .10, judge needs 48 systems on 14 inputs "
+        + f"(the width may be {low:.2f} to {high:.2f}, as these data are uncertain).".replace("0.", ".")
         + " Planned for systems and inputs like these."
     )
 
@@ -78,7 +78,7 @@ def test_power_between_two_metrics(demo):
     )
     np.testing.assert_array_equal(found.power.squeeze(), same.power.squeeze())
     assert found.attrs["target"] == 0.8 and "least_inputs" in found
-    assert "For a power of .80 the least is: judge against bertscore:" in found.meta.conclusion()
+    assert "For a power of .80, judge against bertscore needs" in found.meta.conclusion()
 
 
 def test_power_of_differences_is_that_of_the_t_test():

@@ -256,7 +256,7 @@ def test_a_judge_that_knows_nothing_is_no_help_and_fixed_numbers_are_kept():
     noise = ds.assign(score=ds.score.copy(data=np.random.default_rng(3).normal(size=ds.score.shape)))
     useless = xsumstat.plan(noise, n_judged=1000, **asked)
     assert bool((useless.width > 0.98 * useless.width_alone).all())
-    assert "by ratings alone" in found.meta.conclusion() and useless.attrs["n_judged"] == 1000
+    assert "with ratings alone" in found.meta.conclusion() and useless.attrs["n_judged"] == 1000
     priced = xsumstat.plan(ds, n_judged=400, cost_per_verdict=0.1, n_raters=1, **asked)
     assert int(priced.rated_inputs.item()) == math.floor((300 - 400 * 0.3) / 3)
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import chunking, pair_results, results, wording
+from xsumstat.dataset import chunking, labelled, pair_results, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.resampling import step_down
@@ -137,17 +137,8 @@ def corrected(
 def _by_family(each: Callable[..., FloatArray], family: list[str], *values: xr.DataArray) -> xr.DataArray:
     """``each(*values)`` of every family, on the dims of the first values; others may have `resample`, too."""
     cores = [[*family, *(["resample"] if "resample" in given.dims else [])] for given in values]
-    adjusted: xr.DataArray = xr.apply_ufunc(
-        each,
-        *(chunking.whole(given, core) for given, core in zip(values, cores, strict=True)),
-        input_core_dims=cores,
-        output_core_dims=[family],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
-    return adjusted.transpose(*values[0].dims)
+    found = labelled.by_label(each, list(zip(values, cores, strict=True)), {"adjusted": family})
+    return found["adjusted"].transpose(*values[0].dims)
 
 
 def _families(result: xr.Dataset, within: Any) -> tuple[xr.DataArray, list[str], xr.DataArray | None]:

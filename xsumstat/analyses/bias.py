@@ -24,7 +24,19 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import align, calibrated, checks, chunking, covariates, facts, golds, locate, near_copies, results
+from xsumstat.dataset import (
+    align,
+    calibrated,
+    checks,
+    chunking,
+    covariates,
+    facts,
+    golds,
+    labelled,
+    locate,
+    near_copies,
+    results,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import clustered, noisy_gold
 from xsumstat.inference.clustered import Question
@@ -120,7 +132,7 @@ def bias(
     scores = schema.prepare(ds, gold, metric, **ready)
     calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
@@ -251,23 +263,13 @@ def _slopes(
             bar()
             return found
 
-        of_ratings = [] if ratings is None else [ratings]
-        dims = [["covariate"]] * len(asked.names) + [["covariate", "reliability"]] * len(by_reliability)
-        sizes = {"reliability": len(asked.reliabilities)} if by_reliability else {}
-        outputs = xr.apply_ufunc(
-            each,
-            scores.score,
-            scores.human,
-            *of_ratings,
-            input_core_dims=[facts.CELLS, scores.gold_core, *(one.dims[-3:] for one in of_ratings)],
-            output_core_dims=dims,
-            vectorize=True,
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"covariate": len(question.groups), **sizes}},
-            output_dtypes=[float] * len(dims),
-            keep_attrs=False,
-        )
-    found = results.together(dict(zip((*asked.names, *by_reliability), outputs, strict=True)))
+        inputs = [(scores.score, facts.CELLS), (scores.human, scores.gold_core)]
+        inputs += [] if ratings is None else [(ratings, list(map(str, ratings.dims[-3:])))]
+        dims = dict.fromkeys(asked.names, ["covariate"])
+        dims |= dict.fromkeys(by_reliability, ["covariate", "reliability"])
+        sizes = {"covariate": len(question.groups)}
+        sizes |= {"reliability": len(asked.reliabilities)} if by_reliability else {}
+        found = results.together(labelled.by_label(each, inputs, dims, sizes=sizes))
     found = found.assign_coords(covariate=pd.Index(scores.given, dtype=object))
     if by_reliability:
         found = found.assign_coords(reliability=list(asked.reliabilities))

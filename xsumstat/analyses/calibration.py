@@ -10,15 +10,15 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray, IntArray
+from xsumstat.core.types import IntArray
 from xsumstat.dataset import (
     align,
     calibrated,
     checks,
-    chunking,
     drawn,
     facts,
     golds,
+    labelled,
     locate,
     metric_choice,
     results,
@@ -212,25 +212,8 @@ def _people(human: xr.DataArray, along: str, method: str) -> xr.DataArray:
 
 def cross_fitted(judge: xr.DataArray, human: xr.DataArray, folds: IntArray, how: Calibration) -> xr.DataArray:
     """Calibrated scores of each judge and label of further dims, by human scores ("_rater", ..., system, input)."""
-    bare = [align.without_coords(each) for each in (judge, human)]
-    lazy = any(map(chunking.is_lazy, bare))
-    core = ["_rater", *facts.CELLS]
-    whole = [each.chunk({dim: -1 for dim in core if dim in each.dims}) for each in bare] if lazy else bare
-
-    def each(x: FloatArray, z: FloatArray) -> FloatArray:
-        return how.cross_fitted(x, z, folds)
-
-    found: xr.DataArray = xr.apply_ufunc(
-        each,
-        *whole,
-        input_core_dims=[facts.CELLS, core],
-        output_core_dims=[facts.CELLS],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
-    return found
+    inputs = [(align.without_coords(judge), facts.CELLS), (align.without_coords(human), ("_rater", *facts.CELLS))]
+    return labelled.by_label(lambda x, z: how.cross_fitted(x, z, folds), inputs, {"score": facts.CELLS})["score"]
 
 
 def _check(judge: xr.DataArray, human: xr.DataArray, new: xr.DataArray) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 
@@ -11,7 +13,7 @@ from xsumstat.coefficients import arrays, chance
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import checks, facts
+from xsumstat.dataset import checks, facts, labelled
 
 _FEW = 0.1  # of the pairs: what is found of so few is said to be of few
 
@@ -38,20 +40,9 @@ def of(
         return (*(np.array(here.average(kind, n)) for kind in values), *shares)
 
     names = ("baseline_constant", "baseline", *(["pairs_used"] if in_part else []))
-    outputs = xr.apply_ufunc(
-        each,
-        x,
-        z,
-        along_metrics(record),
-        input_core_dims=[facts.CELLS, facts.CELLS, []],
-        output_core_dims=[groups] * len(names),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(names),
-        keep_attrs=False,
-    )
+    inputs: list[tuple[xr.DataArray, Sequence[str]]] = [(x, facts.CELLS), (z, facts.CELLS), (along_metrics(record), [])]
+    by_name = labelled.by_label(each, inputs, dict.fromkeys(names, groups))
     defined = correlation.notnull()
-    by_name = dict(zip(names, outputs, strict=True))
     found = {name: by_name[name] for name in CHANCE if name in by_name}
     return {name: values.where(defined).transpose(*correlation.dims) for name, values in found.items()}
 

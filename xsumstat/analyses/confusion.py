@@ -14,7 +14,7 @@ from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, results, scale_checks
+from xsumstat.dataset import facts, labelled, results, scale_checks
 from xsumstat.dataset import scores as schema
 
 LABELS = ("human_label", "judge_label")
@@ -96,16 +96,5 @@ def _counts(x: xr.DataArray, z: xr.DataArray, known: FloatArray) -> xr.DataArray
         np.add.at(table, tuple(places), 1)
         return table[:-1, :-1]
 
-    found: xr.DataArray = xr.apply_ufunc(
-        each,
-        x,
-        z,
-        input_core_dims=[facts.CELLS, facts.CELLS],
-        output_core_dims=[LABELS],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[int],
-        dask_gufunc_kwargs={"output_sizes": dict.fromkeys(LABELS, len(known)), "allow_rechunk": True},
-        keep_attrs=False,
-    )
-    return found
+    inputs, sizes = [(x, facts.CELLS), (z, facts.CELLS)], dict.fromkeys(LABELS, len(known))
+    return labelled.by_label(each, inputs, {"n_outputs": LABELS}, types={"n_outputs": int}, sizes=sizes)["n_outputs"]

@@ -263,19 +263,9 @@ def _for_every_label(
     measure: Measure,
     dims: Mapping[str, list[str]],
 ) -> dict[str, xr.DataArray]:
-    outputs = xr.apply_ufunc(
-        each,
-        x,
-        z,
-        along_metrics(measure.coefficient),
-        input_core_dims=[facts.CELLS, ["_given", *facts.CELLS] if measure.given else facts.CELLS, []],
-        output_core_dims=list(dims.values()),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=list(map(_kind, dims)),
-        keep_attrs=False,
-    )
-    return dict(zip(dims, outputs, strict=True))
+    of_gold = ["_given", *facts.CELLS] if measure.given else facts.CELLS
+    inputs: list[Any] = [(x, facts.CELLS), (z, of_gold), (along_metrics(measure.coefficient), [])]
+    return labelled.by_label(each, inputs, dims, types={name: _kind(name) for name in dims})
 
 
 def _plain(x: xr.DataArray, z: xr.DataArray) -> bool:

@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import chunking, facts, results
+from xsumstat.dataset import chunking, facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 
@@ -61,18 +61,9 @@ def normality(
         statistic, pvalue = np.array(tests).T
         return (statistic, pvalue) if groups else (statistic[0], pvalue[0])
 
-    statistic, pvalue = xr.apply_ufunc(
-        each,
-        score,
-        input_core_dims=[facts.CELLS],
-        output_core_dims=[groups, groups],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float, float],
-        keep_attrs=False,
-    )
-    variables = {"statistic": statistic, "pvalue": pvalue}
+    variables = labelled.by_label(each, [(score, facts.CELLS)], {"statistic": groups, "pvalue": groups})
     if groups:
+        pvalue = variables["pvalue"]
         tested = pvalue.notnull().sum(groups)
         variables["share_rejected"] = (pvalue <= alpha).sum(groups) / tested.where(tested > 0)
     attrs: dict[str, Any] = {"method": "shapiro-wilk", "level": level, "alpha": alpha}

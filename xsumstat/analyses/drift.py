@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from xsumstat.dataset import (
     directions,
     facts,
     golds,
+    labelled,
     locate,
     metric_choice,
     results,
@@ -201,25 +203,13 @@ class _Versions:
         new, old = (score.sel({_VERSION: version}, drop=True) for version in (NEW, OLD))
         lower = score.indexes["metric"].isin(directions.lower(score))
         direction = xr.DataArray(np.where(lower, -1.0, 1.0), dims="metric")
-        found = xr.apply_ufunc(
-            inference.changes,
-            new,
-            old,
-            direction,
-            kwargs={"confidence_level": confidence_level, "clusters": self._clusters},
-            input_core_dims=[facts.CELLS, facts.CELLS, []],
-            output_core_dims=[["_number"], ["_number_each", "system"]],
-            vectorize=True,
-            dask="parallelized",
-            output_dtypes=[float, float],
-            dask_gufunc_kwargs={
-                "output_sizes": {"_number": len(inference.OF_ALL), "_number_each": len(inference.OF_SYSTEM)},
-                "allow_rechunk": True,
-            },
-            keep_attrs=False,
-        )
-        named = zip(found, ("_number", "_number_each"), (inference.OF_ALL, inference.OF_SYSTEM), strict=True)
-        return {key: each.isel({dim: at}) for each, dim, keys in named for at, key in enumerate(keys)}
+        how: dict[str, Any] = {"confidence_level": confidence_level, "clusters": self._clusters}
+        inputs: list[Any] = [(new, facts.CELLS), (old, facts.CELLS), (direction, [])]
+        dims = {"of_all": ["_number"], "of_system": ["_number_each", "system"]}
+        sizes = {"_number": len(inference.OF_ALL), "_number_each": len(inference.OF_SYSTEM)}
+        found = labelled.by_label(partial(inference.changes, **how), inputs, dims, sizes=sizes)
+        of_all = {key: found["of_all"].isel(_number=at) for at, key in enumerate(inference.OF_ALL)}
+        return of_all | {key: found["of_system"].isel(_number_each=at) for at, key in enumerate(inference.OF_SYSTEM)}
 
 
 def _without_cells(found: list[Said]) -> list[Said]:

@@ -121,7 +121,7 @@ def compare_groups(
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)

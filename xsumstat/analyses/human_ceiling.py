@@ -124,7 +124,7 @@ def human_ceiling(
     scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
+    checks.check_resampled(scores, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     near_copies.check(scores, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
@@ -217,13 +217,8 @@ def _with_raters(
 ) -> schema.Scores:
     """Metrics, and the raters as one more, with the mean of the other raters (or, for `classes`, each) as gold."""
     leakage.warn_of_raters(*xr.align(score, ratings, join="inner"), name, along)
-    gold = xr.apply_ufunc(
-        lambda values: np.array([_mean_without(values, at) for at in range(len(values))]),
-        ratings,
-        input_core_dims=[[along, "system", "input"]],
-        output_core_dims=[[along, "system", "input"]],
-        vectorize=True,
-    )
+    core = [along, *facts.CELLS]
+    gold = labelled.by_label(_means_without_each, [(ratings, core)], {"gold": core})["gold"]
     if classes:
         first, second = _pairs_of(ratings.sizes[along]).T
         bare = ratings.drop_vars(along, errors="ignore")
@@ -248,6 +243,7 @@ def _by_first(by_pair: xr.DataArray, along: str, raters: int) -> xr.DataArray:
     return xr.concat(parts, along)
 
 
-def _mean_without(values: FloatArray, at: int) -> FloatArray:
-    others = np.delete(values, at, axis=0)
-    return pooled(others, np.ones(len(others)), "mean")
+def _means_without_each(ratings: FloatArray) -> FloatArray:
+    """The mean of the other raters, for each rater, (raters, systems, inputs)."""
+    ones = np.ones(len(ratings) - 1)
+    return np.array([pooled(np.delete(ratings, at, axis=0), ones, "mean") for at in range(len(ratings))])

@@ -10,11 +10,12 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts, results
+from xsumstat.dataset import facts, labelled, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 
-_NAMES = ("statistic", "pvalue", "critical", "mean_rank", "ci_low", "ci_high", "n_distinct", "n_scores")
+_OF_ALL = ("statistic", "pvalue", "critical")
+_OF_INPUT = ("mean_rank", "ci_low", "ci_high", "n_distinct", "n_scores")
 
 
 @validate.public
@@ -53,17 +54,8 @@ def input_effect(
     score = schema.prepare_metrics(ds, metric, level=None, later=later)
     if score.sizes["input"] < 2:
         raise ValueError("an effect of the input needs at least 2 inputs, got 1")
-    outputs = xr.apply_ufunc(
-        lambda x: _effect(x, confidence_level),
-        score,
-        input_core_dims=[facts.CELLS],
-        output_core_dims=[[], [], [], *[["input"]] * 5],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(_NAMES),
-        keep_attrs=False,
-    )
-    found = dict(zip(_NAMES, outputs, strict=True))
+    dims = {**dict.fromkeys(_OF_ALL, ()), **dict.fromkeys(_OF_INPUT, ["input"])}
+    found = labelled.by_label(lambda x: _effect(x, confidence_level), [(score, facts.CELLS)], dims)
     result = xr.Dataset(found).transpose("metric", "input", ...)
     attrs = {"method": "kruskal-wallis", "confidence_level": confidence_level}
     return later.attached(results.result(result, score, analysis="input_effect", **attrs))

@@ -260,7 +260,7 @@ class _Asked:
     def check_scores(self, scores: schema.Scores, clusters: tuple[str, ...], *, of_pairs: bool) -> None:
         """Scores that can vary as is asked; warn of what makes intervals doubtful."""
         dims, measure = self.dims, self.measure
-        checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
+        checks.check_resampled(scores, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
         warn_drawn_threshold(measure, scores.shape)
         two_values.check(scores, measure, dims)
         _check_layers(scores, self.layers)
@@ -364,19 +364,9 @@ def _of_fisher(scores: schema.Scores, asked: _Asked) -> xr.Dataset:
     def each(x: FloatArray, z: FloatArray) -> tuple[float, ...]:
         return *fisher(x, z, asked.measure, asked.confidence_level), 0
 
-    outputs = xr.apply_ufunc(
-        each,
-        scores.score,
-        scores.human,
-        input_core_dims=[facts.CELLS, scores.gold_core],
-        output_core_dims=[[]] * len(_FISHER),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * 4 + [int],
-        keep_attrs=False,
-    )
-    found = xr.Dataset(dict(zip(_FISHER, outputs, strict=True)))
-    found = few_systems.without_limits(found, scores, asked.measure)
+    inputs = [(scores.score, facts.CELLS), (scores.human, scores.gold_core)]
+    numbers = labelled.by_label(each, inputs, dict.fromkeys(_FISHER, ()), types=results.types(_FISHER))
+    found = few_systems.without_limits(xr.Dataset(numbers), scores, asked.measure)
     asked.warn(found, scores)
     return results.result(found, scores, analysis="ci", **asked.attrs)
 

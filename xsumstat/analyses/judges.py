@@ -19,6 +19,7 @@ from xsumstat.dataset import (
     align,
     checks,
     facts,
+    labelled,
     leakage,
     metric_choice,
     result_attrs,
@@ -177,16 +178,8 @@ def _beside_each_rater(score: xr.DataArray, ratings: xr.DataArray, along: str, c
         found = [_of_rater(x, z, at, comparison) for at in range(len(z))]
         return tuple(np.array(found, dtype=float).T)
 
-    outputs = xr.apply_ufunc(
-        each,
-        score,
-        align.without_coords(ratings),
-        input_core_dims=[facts.CELLS, [along, *facts.CELLS]],
-        output_core_dims=[[along]] * len(_OF_RATER),
-        vectorize=True,
-        keep_attrs=False,
-    )
-    return xr.Dataset(dict(zip(_OF_RATER, outputs, strict=True)))
+    inputs = [(score, facts.CELLS), (align.without_coords(ratings), (along, *facts.CELLS))]
+    return xr.Dataset(labelled.by_label(each, inputs, dict.fromkeys(_OF_RATER, [along])))
 
 
 def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
@@ -215,17 +208,10 @@ def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
 
 
 def _over_raters(found: xr.Dataset, along: str, alpha: float) -> xr.Dataset:
-    adjusted = xr.apply_ufunc(
-        lambda p: corrections.adjust(p, "by"),
-        found["pvalue"],
-        input_core_dims=[[along]],
-        output_core_dims=[[along]],
-        vectorize=True,
-    )
-    wins = (adjusted <= alpha).where(found["pvalue"].notnull())
-    return found.assign(
-        pvalue_adjusted=adjusted, winning_rate=wins.mean(along), advantage_probability=found["advantage"].mean(along)
-    )
+    tests = [(found["pvalue"], [along])]
+    found = found.assign(labelled.by_label(lambda p: corrections.adjust(p, "by"), tests, {"pvalue_adjusted": [along]}))
+    wins = (found["pvalue_adjusted"] <= alpha).where(found["pvalue"].notnull())
+    return found.assign(winning_rate=wins.mean(along), advantage_probability=found["advantage"].mean(along))
 
 
 def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:

@@ -164,7 +164,7 @@ def prepared_perm_test(
         ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
     else:
-        checks.check_resampled(scores.score, dims)
+        checks.check_resampled(scores, dims)
     if dims == ("system",):
         near_copies.check(scores, dims, clusters)
     families.check_correction(adjust, within, pair_results.dims(scores))
@@ -311,7 +311,7 @@ def boot_test(
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     families.check_correction(adjust, within, pair_results.dims(scores))
     near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)

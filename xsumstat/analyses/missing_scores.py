@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,18 @@ from xsumstat.analyses.measure import checked_progress
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
+from xsumstat.dataset import (
+    align,
+    checks,
+    chunking,
+    facts,
+    golds,
+    labelled,
+    locate,
+    metric_choice,
+    result_attrs,
+    results,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import missingness as parts
@@ -239,26 +251,16 @@ def _estimated(
     cells = list(facts.CELLS)
     beside = (scores.oriented, scores.gold, scores.oriented_gold, scores.exists)
     plain = [align.without_coords(each) for each in beside]
-    laid = [chunking.whole(each, cells) for each in (scores.score, *plain)]
-    core: list[list[str]] = [*[cells] * len(laid), [], []]
+    laid = (scores.score, *plain)
+    inputs: list[Any] = [*((each, cells) for each in laid), *((end, []) for end in ends)]
     dims = {name: [f"_{_DIMS[name]}"] if name in _DIMS else [] for name in _NAMES}
     sizes = {"_system": scores.score.sizes["system"], "_test": len(parts.TESTS), "_human_quarter": 4}
     further = {dim: size for each in laid for dim, size in each.sizes.items() if dim not in cells}
     lazy = any(chunking.is_lazy(each) for each in laid)  # these are computed when there is no bar any more
     with threads.progress_bar(math.prod(further.values()), False if lazy else progress, unit="metric") as bar:
-        found = xr.apply_ufunc(
-            lambda *values: _of_metric(*values, how=how, level=how.level_of(scores.score), bar=bar),
-            *laid,
-            *ends,
-            input_core_dims=core,
-            output_core_dims=list(dims.values()),
-            vectorize=True,
-            dask="parallelized",
-            output_dtypes=[float] * len(_NAMES),
-            dask_gufunc_kwargs={"output_sizes": sizes},
-            keep_attrs=False,
-        )
-    every = xr.Dataset(dict(zip(_NAMES, found, strict=True))).rename({name: name[1:] for name in sizes})
+        of_metric = functools.partial(_of_metric, how=how, level=how.level_of(scores.score), bar=bar)
+        found = labelled.by_label(of_metric, inputs, dims, sizes=sizes)
+    every = xr.Dataset(found).rename({name: name[1:] for name in sizes})
     labels = {"test": list(parts.TESTS), "human_quarter": list(parts.QUARTERS)}
     of_systems = {name: each.variable for name, each in scores.score.coords.items() if each.dims == ("system",)}
     return every.assign_coords({**labels, **of_systems}).transpose("metric", "system", "human_quarter", "test", ...)

@@ -24,7 +24,7 @@ from xsumstat.catalogue.variables import BASELINES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray
-from xsumstat.dataset import align, checks, chunking, facts, golds, locate, value_checks
+from xsumstat.dataset import align, checks, chunking, facts, golds, labelled, locate, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.result_attrs import sizes
 from xsumstat.dataset.results import described
@@ -253,17 +253,12 @@ def _of_intervals(results: list[xr.Dataset], weights: list[xr.DataArray], given:
         return _of_jackknives(results, weights, name, given.get("confidence_level", 0.95))
     estimate, samples = (_average(results, weights, each) for each in (name, "samples"))
     kind, confidence = given.get("interval") or "percentile", given.get("confidence_level", 0.95)
-    low, high, error = xr.apply_ufunc(
+    numbers = {name: estimate}
+    numbers |= labelled.by_label(
         lambda value, row: bootstrap_interval(float(value), row, kind, confidence),
-        estimate,
-        chunking.whole(samples, ["resample"]),
-        input_core_dims=[[], ["resample"]],
-        output_core_dims=[[], [], []],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * 3,
+        [(estimate, []), (samples, ["resample"])],
+        dict.fromkeys(("ci_low", "ci_high", "standard_error"), ()),
     )
-    numbers = {name: estimate, "ci_low": low, "ci_high": high, "standard_error": error}
     numbers["bias"] = samples.mean("resample") - estimate
     numbers["n_undefined"] = samples.isnull().sum("resample").where(estimate.notnull(), 0)
     result = _plain(results[0]).assign(numbers)
@@ -303,10 +298,7 @@ def _of_jackknives(
 
 
 def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
-    found: xr.DataArray = xr.apply_ufunc(
-        t_quantile, confidence_level, df, vectorize=True, dask="parallelized", output_dtypes=[float]
-    )
-    return found
+    return labelled.by_label(functools.partial(t_quantile, confidence_level), [(df, [])], {"t": ()})["t"]
 
 
 def _of_swaps(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
@@ -324,17 +316,13 @@ def _of_tests(
 ) -> xr.Dataset:
     difference, samples = (_average(results, weights, each) for each in ("difference", "samples"))
     null = samples - difference if centred_on_estimate else samples
-    pvalue, undefined = xr.apply_ufunc(
+    tested = labelled.by_label(
         functools.partial(_pvalue, alternative=given.get("alternative", "two-sided")),
-        difference,
-        chunking.whole(null, ["resample"]),
-        input_core_dims=[[], ["resample"]],
-        output_core_dims=[[], []],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float, int],
+        [(difference, []), (null, ["resample"])],
+        {"pvalue": (), "n_undefined": ()},
+        types={"n_undefined": int},
     )
-    numbers = {"difference": difference, "pvalue": pvalue, "n_undefined": undefined, "samples": samples}
+    numbers = {"difference": difference, **tested, "samples": samples}
     result = _plain(results[0]).assign(numbers).assign_attrs(n_resamples=given.get("n_resamples", 9999), exact=0)
     if given.get("adjust") is not None:
         result = families.adjusted(result, given["adjust"], given.get("within"))

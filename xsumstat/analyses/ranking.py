@@ -17,7 +17,7 @@ from xsumstat.analyses.measure import AUTO, Draws
 from xsumstat.catalogue.variables import CHANCE
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
-from xsumstat.dataset import chunking, pair_results, results, value_checks
+from xsumstat.dataset import chunking, labelled, pair_results, results, value_checks
 from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import corrections
 
@@ -121,19 +121,10 @@ def rank(
             validate.warn(text)
     later = value_checks.Checks()
     later.take(_each_once, before.checks, of_test.checks, of_single.checks)
-    outputs = xr.apply_ufunc(
-        lambda r, won: ranked(r, won, alpha),
-        chunking.whole(single["correlation"], ["metric"]),
-        chunking.whole(_of_better(test), ["metric", "other_metric"]),
-        input_core_dims=[["metric"], ["metric", "other_metric"]],
-        output_core_dims=[["metric"], ["metric"]],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[int, int],
-        keep_attrs=False,
-    )
+    inputs = [(single["correlation"], ["metric"]), (_of_better(test), pair_results.DIMS)]
+    ranks = in_order(lambda r, pvalue: ranked(r, pvalue, alpha), inputs, "metric")
     kept = [name for name in ("correlation", *CHANCE) if name in single]
-    result = single[kept].assign(rank=outputs[0], cluster=outputs[1])
+    result = single[kept].assign(ranks)
     attrs = {**test.attrs, "analysis": "rank", "method": method, "alpha": alpha}
     result = results.described(result.transpose("metric", ...).assign_attrs(attrs))
     if chunking.is_lazy(result["correlation"]):
@@ -164,6 +155,13 @@ def _of_better(test: xr.Dataset) -> xr.DataArray:
     """The p-values by which (a, b) says whether a is better than b; 1 of a two-sided one where it is not ahead."""
     pvalue = decisive(test)
     return pvalue.where(test["difference"] > 0, 1.0) if test.attrs["alternative"] == "two-sided" else pvalue
+
+
+def in_order(
+    function: Callable[..., Any], inputs: Sequence[tuple[xr.DataArray, Sequence[str]]], dim: str
+) -> dict[str, xr.DataArray]:
+    """Rank and cluster along a dim, by `ranked`, for every further label."""
+    return labelled.by_label(function, inputs, {"rank": [dim], "cluster": [dim]}, types={"rank": int, "cluster": int})
 
 
 def ranked(r: FloatArray, pvalue: FloatArray, alpha: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import align, checks, chunking, facts, golds, locate, metric_choice, result_attrs, results
+from xsumstat.dataset import (
+    align,
+    checks,
+    facts,
+    golds,
+    labelled,
+    locate,
+    metric_choice,
+    result_attrs,
+    results,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import repeatability as runs_of
@@ -161,26 +172,16 @@ def _check_runs(score: xr.DataArray, along: str) -> None:
 
 def _estimated(scores: _Scores, n_runs: list[int], confidence_level: float) -> xr.Dataset:
     """All numbers of each metric and further label."""
-    core = [[*facts.CELLS, scores.along], *([] if scores.gold is None else [list(facts.CELLS)])]
-    names = [*_SHARES, *_COUNTS, *_BY_EFFECT, *_BY_RUNS, *([] if scores.gold is None else _WITH_GOLD)]
-    dims = {**dict.fromkeys(_BY_EFFECT, ["effect"]), **dict.fromkeys((*_BY_RUNS, *_WITH_GOLD), ["n_runs"])}
-    values = [scores.score, *([] if scores.gold is None else [scores.gold])]
-    arrays_of = [chunking.whole(each, own) for each, own in zip(values, core, strict=True)]
-    found = xr.apply_ufunc(
-        lambda *values: _of_metric(*values, level=scores.level, n_runs=n_runs, confidence_level=confidence_level),
-        arrays_of[0],
-        *map(align.without_coords, arrays_of[1:]),
-        input_core_dims=core,
-        output_core_dims=[dims.get(name, []) for name in names],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(names),
-        dask_gufunc_kwargs={"output_sizes": {"effect": len(runs_of.COMPONENTS), "n_runs": len(n_runs)}},
-        keep_attrs=False,
-    )
-    labels = {"effect": list(runs_of.COMPONENTS), "n_runs": n_runs}
-    every = xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(labels)
-    order = [*_BY_RUNS, *([] if scores.gold is None else _WITH_GOLD), *_SHARES, *_COUNTS, *_BY_EFFECT]
+    inputs: list[tuple[xr.DataArray, Sequence[str]]] = [(scores.score, (*facts.CELLS, scores.along))]
+    inputs += [] if scores.gold is None else [(align.without_coords(scores.gold), facts.CELLS)]
+    with_gold = () if scores.gold is None else _WITH_GOLD
+    dims: dict[str, Sequence[str]] = dict.fromkeys((*_SHARES, *_COUNTS), ())
+    dims |= dict.fromkeys(_BY_EFFECT, ["effect"]) | dict.fromkeys((*_BY_RUNS, *with_gold), ["n_runs"])
+    labels: dict[str, Any] = {"effect": list(runs_of.COMPONENTS), "n_runs": n_runs}
+    of_metric = partial(_of_metric, level=scores.level, n_runs=n_runs, confidence_level=confidence_level)
+    found = labelled.by_label(of_metric, inputs, dims, sizes={name: len(each) for name, each in labels.items()})
+    every = xr.Dataset(found).assign_coords(labels)
+    order = [*_BY_RUNS, *with_gold, *_SHARES, *_COUNTS, *_BY_EFFECT]
     return every[order].transpose("metric", "n_runs", "effect", ...)
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import align, checks, chunking, covariates, facts, golds, locate, masks, value_checks
+from xsumstat.dataset import align, checks, covariates, facts, golds, labelled, locate, masks, value_checks
 from xsumstat.dataset.directions import SENTINEL, VARIES
 
 SEEN = ("input", "system")
@@ -118,22 +118,12 @@ def _check_shared(human: xr.DataArray, score: xr.DataArray, seen: Sequence[str])
 
 
 def _mean(human: xr.DataArray, laid: xr.DataArray, score: xr.DataArray, kept: str, others: bool) -> xr.DataArray:
-    over = "system" if kept == "input" else "input"
-    core = [kept, over]
-    whole, without = xr.apply_ufunc(
-        _means,
-        chunking.whole(human, core),
-        input_core_dims=[core],
-        output_core_dims=[[kept], core],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float, float],
-        keep_attrs=False,
-    )
-    all_alike = align.laid_out(whole, score, "gold")
+    core = [kept, "system" if kept == "input" else "input"]
+    found = labelled.by_label(_means, [(human, core)], {"whole": [kept], "without": core})
+    all_alike = align.laid_out(found["whole"], score, "gold")
     if not others:
         return all_alike
-    return align.laid_out(without, score, "gold").where(laid.notnull(), all_alike)
+    return align.laid_out(found["without"], score, "gold").where(laid.notnull(), all_alike)
 
 
 def _means(gold: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,17 +153,8 @@ def _predicted(
     human, losses = masks.where_given(human, held, "pairwise")
     for column, loss in zip(columns, losses, strict=True):
         later.make(checks.report_given, *loss, column.name)
-    found: xr.DataArray = xr.apply_ufunc(
-        _fitted,
-        *(chunking.whole(align.without_coords(each), facts.CELLS) for each in (human, *held)),
-        input_core_dims=[list(facts.CELLS)] * (1 + len(held)),
-        output_core_dims=[list(facts.CELLS)],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
-    return found
+    inputs = [(align.without_coords(each), facts.CELLS) for each in (human, *held)]
+    return labelled.by_label(_fitted, inputs, {"score": facts.CELLS})["score"]
 
 
 def _fitted(gold: FloatArray, *given: FloatArray) -> FloatArray:

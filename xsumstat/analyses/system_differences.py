@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat.analyses import few_ratings, ranking
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, labelled, results
+from xsumstat.dataset import checks, labelled, results
 from xsumstat.inference import system_differences as estimator
 from xsumstat.inference import system_means
 from xsumstat.inference.pvalues import by_t
@@ -135,20 +135,10 @@ def in_order(result: xr.Dataset, pvalue: xr.DataArray, alpha: float) -> dict[str
         beats = p.T if alternative == "less" else p
         return ranking.ranked(mean, np.where(differences > 0, beats, np.nan), alpha)
 
-    outputs = xr.apply_ufunc(
-        ranked,
-        chunking.whole(difference, dims),
-        chunking.whole(pvalue, dims),
-        input_core_dims=[dims, dims],
-        output_core_dims=[["system"], ["system"]],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[int, int],
-        keep_attrs=False,
-    )
+    found = ranking.in_order(ranked, [(difference, dims), (pvalue, dims)], "system")
     return {
         name: results.describe(name, each.transpose("metric", "system", ...), "compare_systems")
-        for name, each in zip(("rank", "cluster"), outputs, strict=True)
+        for name, each in found.items()
     }
 
 

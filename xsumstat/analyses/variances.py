@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import xarray as xr
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import align, checks, chunking, drawn, facts, golds, locate, metric_choice, result_attrs, results
+from xsumstat.dataset import align, checks, drawn, facts, golds, labelled, locate, metric_choice, result_attrs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import components
@@ -176,31 +177,16 @@ def _diagonal(matrices: xr.DataArray) -> xr.DataArray:
 
 
 def _estimated(scores: _Scores, effects: list[str], repair: bool) -> dict[str, xr.DataArray]:
-    arrays = [scores.score, scores.gold, *([] if scores.ratings is None else [scores.ratings])]
-    cores = [list(facts.CORE), list(facts.CELLS)]
-    if scores.ratings is not None:
-        cores.append(list(map(str, scores.ratings.dims[-3:])))
-    lazy = any(map(chunking.is_lazy, arrays))
-    if lazy:
-        arrays = [each.chunk(dict.fromkeys(core, -1)) for each, core in zip(arrays, cores, strict=True)]
+    inputs = [(scores.score, facts.CORE), (scores.gold, facts.CELLS)]
+    inputs += [] if scores.ratings is None else [(scores.ratings, tuple(map(str, scores.ratings.dims[-3:])))]
+    inputs = [(align.without_coords(each), core) for each, core in inputs]
     sizes = dict(zip(_MATRIX, (len(effects), len(scores.labels), len(scores.labels)), strict=True))
-    found = xr.apply_ufunc(
-        lambda *values: _of_label(*values, repair=repair),
-        *map(align.without_coords, arrays),
-        input_core_dims=cores,
-        output_core_dims=[_MATRIX] * len(_OUTPUTS),
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float] * len(_OUTPUTS),
-        dask_gufunc_kwargs={"output_sizes": sizes},
-        keep_attrs=False,
-    )
+    found = labelled.by_label(partial(_of_label, repair=repair), inputs, dict.fromkeys(_OUTPUTS, _MATRIX), sizes=sizes)
     coords = {"effect": effects, "metric": scores.index, "other_metric": scores.index}
     names = dict(zip(_MATRIX, ("effect", "metric", "other_metric"), strict=True))
-    named = (each.rename(names).assign_coords(coords) for each in found)
     return {
-        name: each.transpose("metric", "other_metric", "effect", ...)
-        for name, each in zip(_OUTPUTS, named, strict=True)
+        name: each.rename(names).assign_coords(coords).transpose("metric", "other_metric", "effect", ...)
+        for name, each in found.items()
     }
 
 

@@ -69,30 +69,26 @@ def discriminative_agreement(
     arrays = [(align.without_coords(each), facts.CELLS) for each in (score, scores.gold)]
     lazy = scores.used is not None
     by_pair = labelled.over_labels(job, arrays, "_pair", types, lazy=lazy, progress=draws.progress)
-    judged = ["_pair"]
-    outputs = xr.apply_ufunc(
+    verdicts = ("gold_verdict", "metric_verdict")
+    numbers = labelled.by_label(
         lambda *shares: _agreement(np.array(shares), confidence_level),
-        *(by_pair[name] for name in job.names[:4]),
-        input_core_dims=[judged] * 4,
-        output_core_dims=[[], [], ["gold_verdict", "metric_verdict"]],
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[float, float, int],
-        dask_gufunc_kwargs={"output_sizes": {"gold_verdict": 3, "metric_verdict": 3}, "allow_rechunk": True},
-        keep_attrs=False,
+        [(by_pair[name], ["_pair"]) for name in job.names[:4]],
+        {"f1": (), "accuracy": (), "confusion": verdicts},
+        types={"confusion": int},
+        sizes=dict.fromkeys(verdicts, len(VERDICTS)),
     )
     picked, there = by_systems(by_pair, pairs, places, places)
     cells = {"n_inputs": pair_results.where(there, picked["n_inputs"], 0)}
     for name, one, two in (("win_share", "first", "second"), ("gold_win_share", "gold_first", "gold_second")):
         cells[name] = pair_results.where(there, turned(places, places, picked[two], picked[one]), np.nan)
-    found = results.together(dict(zip(("f1", "accuracy", "confusion"), outputs, strict=True))).assign(cells)
+    found = results.together(numbers).assign(cells)
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
-    coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in ("gold_verdict", "metric_verdict")}
+    coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in verdicts}
     found = pair_results.labelled(found, score, score, "system")
     found = found.assign_coords(coords)
     warn_few(scores.later, found, None if scores.used is None else align.without_coords(scores.used[0]))
     attrs = {"confidence_level": confidence_level, **draws.attrs}
-    laid_out = found.transpose("metric", "gold_verdict", "metric_verdict", *DIMS, ...)
+    laid_out = found.transpose("metric", *verdicts, *DIMS, ...)
     return results.result(laid_out, scores, analysis="discriminative_agreement", method="paired bootstrap", **attrs)
 
 

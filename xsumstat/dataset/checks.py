@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts, masks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
 
 _OFTEN = 0.05
@@ -87,8 +88,30 @@ def few_systems(how_many: str) -> str:
     return f"{how_many} systems: results are very uncertain"
 
 
-def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
-    if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
+class _Drawn(Protocol):
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def used(self) -> tuple[xr.DataArray, xr.DataArray] | None: ...
+    @property
+    def later(self) -> Checks: ...
+
+
+def check_resampled(scores: _Drawn, dims: tuple[str, ...]) -> None:
+    """Raise where nothing varies; of lazy scores, once it is known which systems and inputs are used."""
+    _check_labels(scores.shape, dims)
+    if scores.used is not None:
+        scores.later.make(_check_used_labels, *scores.used, dims)
+
+
+def _check_used_labels(systems: xr.DataArray, inputs: xr.DataArray, dims: tuple[str, ...]) -> None:
+    if systems.values.any() and inputs.values.any():
+        _check_labels((int(systems.sum()), int(inputs.sum())), dims)
+
+
+def _check_labels(shape: tuple[int, int], dims: tuple[str, ...]) -> None:
+    systems, inputs = shape
+    if all({"system": systems, "input": inputs}.get(dim, systems * inputs) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
 
 
@@ -120,7 +143,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     for each in (systems, inputs):
         if lost := masks.lost(each):
             validate.warn(
-                empty(each.dims[0], lost, "both gold and a score"),
+                empty(each.dims[0], lost, "both a human score and a metric score"),
                 "labels_without_cells",
                 dim=each.dims[0],
                 labels=lost,
@@ -128,10 +151,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
-    return (
-        f"left out {validate.counted(len(labels), str(dim))} without an output that has {both}: "
-        f"{validate.listing(labels)}"
-    )
+    return f"left out {validate.counted(len(labels), str(dim))} (no output has {both}): {validate.listing(labels)}"
 
 
 def check_finite(spread: Fact, name: str) -> None:

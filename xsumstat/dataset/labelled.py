@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import xarray as xr
 
 from xsumstat.core import extras
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import calibrated
+from xsumstat.dataset import calibrated, chunking
 from xsumstat.dataset.facts import CORE
 from xsumstat.dataset.scores import Scores
 from xsumstat.resampling import jobs, tasks
@@ -79,6 +79,34 @@ def over_labels(
         keep_attrs=False,
     )
     return dict(zip(dims, outputs, strict=True))
+
+
+def by_label(
+    function: Callable[..., Any],
+    inputs: Sequence[tuple[xr.DataArray, Sequence[str]]],
+    dims: Mapping[str, Sequence[str]],
+    *,
+    types: Mapping[str, type] | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> dict[str, xr.DataArray]:
+    """What a function of plain arrays gives for every further label, by name, at once or lazily.
+
+    `inputs` are arrays with the dims that the function sees, `dims` those of each of its values (floats unless `types`
+    says otherwise), `sizes` those of new dims.
+    """
+    kinds = types or {}
+    outputs = xr.apply_ufunc(
+        function,
+        *(chunking.whole(values, core) for values, core in inputs),
+        input_core_dims=[list(core) for _, core in inputs],
+        output_core_dims=[list(each) for each in dims.values()],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[kinds.get(name, float) for name in dims],
+        dask_gufunc_kwargs={"output_sizes": sizes or {}},
+        keep_attrs=False,
+    )
+    return dict(zip(dims, outputs if len(dims) > 1 else [outputs], strict=True))
 
 
 def labels_of(scores: Scores) -> list[tuple[Any, ...]]:

@@ -102,7 +102,7 @@ def prepare(
     beside = covariates.asked(ds, score, given, own_labels, level=level, each_word=each_word)
     names = tuple(each.name for each in beside)
     unasked = [*own_labels, *(each.source for each in beside)]
-    rows = metric_choice.choose(score, metric_choice.judged(score, unasked) if metric is None else metric, "metric")
+    rows = metric_choice.choose(score, metric_choice.by_default(score, unasked) if metric is None else metric, "metric")
     columns = rows if other is None else metric_choice.choose(score, other, "other")
     chosen = rows + [at for at in columns if at not in rows]
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]

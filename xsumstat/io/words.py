@@ -26,6 +26,17 @@ def comma(column: pd.Series[Any]) -> str | None:
     return first if numbers else None
 
 
+def among_numbers(column: pd.Series[Any]) -> str | None:
+    """The first text of a column that mostly holds numbers, as "I cannot grade this"; None for other columns."""
+    if not pd.api.types.is_object_dtype(column.dtype) and not pd.api.types.is_string_dtype(column.dtype):
+        return None
+    there = column.dropna().head(_LOOKED_AT)
+    numbers = pd.to_numeric(there, errors="coerce").notna()
+    if not len(there) or numbers.all() or numbers.mean() < 0.5 or comma(column) is not None:
+        return None
+    return str(there[~numbers].iloc[0])
+
+
 def _texts(column: pd.Series[Any]) -> list[str]:
     there = column.dropna().head(_LOOKED_AT).unique().tolist()
     return [each.strip() for each in there] if all(isinstance(each, str) for each in there) else []

@@ -185,8 +185,6 @@ def _aim(result: xr.Dataset) -> str:
     aim = AIMS[_analysis(result)]
     if "ci_low" in result and not wording.has_intervals(result):
         aim = aim.replace(", with confidence intervals", "")
-    if _analysis(result) == "plan" and "n_trials" not in attrs:  # by formula alone
-        aim = f"{aim.partition(';')[0]}."
     return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
 
 
