@@ -265,7 +265,7 @@ def test_all_pairs_through_compare_metrics(demo):
             np.testing.assert_array_equal(got[name], want[name])
         np.testing.assert_array_equal(got.statistic, -got.statistic.values.T)
         np.testing.assert_array_equal(got.significant, (want.pvalue_adjusted <= 0.05).values)
-        assert got.meta.conclusion().startswith(f"For {whom}") and "Wilcoxon's signed-rank tests" in repr(got.meta)
+        assert f"For {whom}" in got.meta.conclusion() and "Wilcoxon's signed-rank tests" in repr(got.meta)
         said = got.meta.methods()
         assert "(Graham & Baldwin, 2014)" in said and "(Wilcoxon, 1945)" in said and "Zou" not in said
     lazily = demo.chunk({"metric": 1}).meta.compare_metrics("human", level="within_system", method="wilcoxon")

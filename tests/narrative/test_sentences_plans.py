@@ -90,7 +90,7 @@ def test_ratings_alone_are_told_where_they_reach_the_target():
     alone = float(found.cost_alone.squeeze())
     assert f"with ratings alone a cost of {alone:,.6g}" in conclusion(found)
     unknown = conclusion(found.assign(cost_alone=found.cost_alone * NAN))
-    assert "ratings alone" not in unknown and " inputs, the rated ones among them" in unknown
+    assert "ratings alone" not in unknown and "and scores of judge for the same inputs. The 95 %" in unknown
     budget = xsumstat.plan(demo, "human", metric="judge", estimand="mean", budget=200, cost_per_verdict=0.1)
     assert f"with ratings alone {number(float(budget.width_alone.squeeze()))}" in conclusion(budget)
 
@@ -102,6 +102,6 @@ def test_of_more_than_three_budgets_the_first_are_told():
     data = {name: ("budget", each) for name, each in data.items()}
     found = made(data, {"budget": n}, estimand="mean", n_raters=1, n_systems=2)
     said = conclusion(found)
-    assert said.count("With a budget of") == 3 and "And 2 more." in said
-    assert "With a budget of 30: 30 inputs, 1 rating of each output of 2 systems, for 30; the 95 % interval" in said
+    assert said.count("A budget of") == 3 and "And 2 more." in said
+    assert "A budget of 30 buys 30 inputs, 1 rating of each output of 2 systems (cost 30). The 95 % interval" in said
     assert "And" not in conclusion(found.isel(budget=[0, 1, 2])) and "of a system's mean is .03 wide." in said

@@ -256,7 +256,8 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
         what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
     else:
         what = f"inputs left out, as the metric gives all systems one score; {way} counts ties"
-        counts = np.where(tied.values > OFTEN_TIED * there.values, tied.values, 0)
+        often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
+        counts = np.where(often, tied.values, 0)
     _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
 
 

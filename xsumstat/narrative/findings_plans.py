@@ -132,8 +132,8 @@ def _design(one: xr.Dataset) -> str:
     design = f"{rated:,} {_inputs(rated)}, {raters:,} rating{'s' if raters > 1 else ''} of each {outputs}"
     if "judged_inputs" in one:
         judged = int(one["judged_inputs"])
-        design += f", and scores of {_judge(one)} for {judged:,} {_inputs(judged)}"
-        design += ", the rated ones among them" if judged > rated else ""
+        of = f"{judged:,} {_inputs(judged)}, the rated ones among them" if judged > rated else "the same inputs"
+        design += f", and scores of {_judge(one)} for {of}"
     alone = f"{_alone(one)}" if "judged_inputs" in one else ""
     budget, cost = _of(one, "budget"), _price(float(one["cost"]))
     # Where one rating costs 1 and all else nothing, costs are numbers of ratings.

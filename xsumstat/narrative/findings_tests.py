@@ -717,7 +717,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
         said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {_level(one)}"))
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
         if (at := np.flatnonzero(noisy & side)).size:
-            named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
+            named = [_with_slope(one, int(each)) for each in at]
             several = len(named) > 1
             verb = "score" if several else "scores"
             said.append(
