@@ -58,7 +58,7 @@ def test_noise_explains_a_slope_at_the_reliabilities_that_the_human_scores_may_h
 
 def test_several_metrics_whose_slopes_noise_explains():
     said = conclusion(biased([0.4, 0.3, -0.2], corrected=[[0.3, 0.01, 0.01], [0.3, 0.2, 0.01], [0.3, 0.01, 0.01]]))
-    assert "a (.40) and b (.30) score outputs with a higher length higher than human scores imply" in said
+    assert "a (slope .40) and b (slope .30) score outputs with a higher length higher than human scores imply" in said
     assert "is .80 or less for some of these metrics." in said  # .6 for a, .8 for b
     assert "c (slope -.20) scores outputs with a higher length lower than human scores imply" in said
     assert "is .60 or less." in said and "too high" not in said and "too low" not in said

@@ -80,8 +80,8 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap the scores of each output separately ("both", the default), all scores of an input together, or all of a
-        system. Only "system" generalises to systems like these: "both" differs from the "both" of `compare_metrics`.
+        Swap the scores of each output separately ("both", the default), of an input together ("input"), or of a system
+        together ("system"). Only "system" generalises to systems like these; "both" does not, unlike in `ci`.
     {crossed swap tests n_resamples.swaps options samples}
 
     {dataset}

@@ -68,6 +68,11 @@ def requirement(text: str) -> Requirement:
     return Requirement(text.strip(), of, bound)
 
 
+def is_of_classes(name: str) -> bool:
+    """Whether a coefficient compares classes and takes positive ones."""
+    return name in COEFFICIENTS and COEFFICIENTS[name].scale in ("classes", "two")
+
+
 def check(
     ds: xr.Dataset,
     required: Requirement,
@@ -94,7 +99,8 @@ def check(
             elif required.of == "bias":
                 each = _unbiased(asked, required.bound, alpha)
             else:
-                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
+                of_classes = positive if is_of_classes(required.of) else None
+                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=of_classes)
         codes = _LEFT_OUT if required.of in COEFFICIENTS else _LEFT_OUT[:1]
         left_out = [str(caveat) for caveat in held.caveats if caveat.code in codes]
     except ValueError as error:

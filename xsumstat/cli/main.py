@@ -224,6 +224,12 @@ def _positive(words: list[str] | None) -> list[Any] | None:
     return found
 
 
+def _positive_of_rules(args: argparse.Namespace, required: list[gate.Requirement]) -> bool:
+    """Whether only rules, and not the report's coefficient, know positive classes."""
+    own = args.coefficient is not None and gate.is_of_classes(args.coefficient)
+    return not own and any(gate.is_of_classes(each.of) for each in required)
+
+
 def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
@@ -356,7 +362,7 @@ def _answers(
     _say(f"{name}: resampling …")
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
     shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
-    shared["positive"] = _positive(args.positive)
+    shared["positive"] = None if _positive_of_rules(args, required) else _positive(args.positive)
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]

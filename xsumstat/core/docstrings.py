@@ -139,13 +139,13 @@ ENTRIES = {
     """,
     "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
-            What the interval generalises to: new systems and inputs, new inputs, or new systems. "auto" is "both" with
-            5 or more systems, else "input". "cell" (global level) treats outputs as independent and is too narrow.
+            What the interval generalises to: new systems and inputs ("both"), new inputs ("input"), or new systems
+            ("system"). "auto" is "both" with 5 or more systems, else "input". "cell" (global level) is too narrow.
     """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-            What the result generalises to: new systems and inputs ("both"), new inputs, or new systems. "auto" is
-            "both" with 5 or more systems, else "input".
+            What the result generalises to: new systems and inputs ("both"), new inputs ("input"), or new systems
+            ("system"). "auto" is "both" with 5 or more systems, else "input".
     """,
     "crossed": """
         crossed : bool, default False
