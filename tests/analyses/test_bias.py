@@ -369,7 +369,7 @@ def test_clusters_are_left_out_whole(ds):
     ("keywords", "text"),
     [
         ({"method": "corrected"}, "needs ratings with the dim 'rater'"),
-        ({"method": "difference", "reliability": 0.5}, "reliability=0.5 goes with method='regression'"),
+        ({"method": "difference", "reliability": 0.5}, "reliability=0.5 needs method='regression'"),
         ({"reliability": 0.0}, "reliability must be different numbers above 0"),
         ({"reliability": [0.5, 0.5]}, "reliability must be different numbers above 0"),
         ({"reliability": 1.5}, "reliability must"),

@@ -192,7 +192,7 @@ def test_bad_addresses(capsys, monkeypatch, store):
         cli.main(["--dask", str(store)])
     assert error.value.code == 2
     err = capsys.readouterr().err
-    assert "must be a scheduler's address, as tcp://host:8786" in err and "--dask alone stands after SCORES" in err
+    assert "must be a scheduler's address, e.g. tcp://host:8786" in err and "--dask alone follows SCORES" in err
 
 
 @pytest.mark.parametrize("package, arguments", [("dask", []), ("distributed", ["tcp://127.0.0.1:1"])])

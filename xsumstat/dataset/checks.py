@@ -372,7 +372,7 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(
         outside,
-        f"the resamples are biased: intervals that do not hold the estimate{_corrected()}, for",
+        f"the resamples are biased: intervals do not contain the estimate{_corrected()}, for",
         "outside",
     )
 
@@ -392,7 +392,7 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
 def report_given(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
     if not float(spread) > 0:
         what = "has no value" if np.isnan(float(spread)) else "is constant"
-        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
+        raise ValueError(f"given {name!r} {what} on the evaluated systems and inputs")
     if int(lost):
         validate.warn(
             f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"
