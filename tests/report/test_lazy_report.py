@@ -227,6 +227,10 @@ def test_a_cluster_that_gives_up_is_one_line(capsys, monkeypatch, store):
         def __exit__(self, *_):
             return False
 
+        @classmethod
+        def current(cls, **_):
+            raise ValueError("no client")
+
     def dies(*_, **__):
         raise distributed.KilledWorker("task", types.SimpleNamespace(address="tcp://worker:1"), 3)
 

@@ -126,7 +126,12 @@ def _is_auto(resample: Any) -> bool:
 
 def entrance(measure: Measure, *, constant: bool = True) -> dict[str, Any]:
     """What the entrance of scores must know of a measure; `constant` metrics pass where it is defined for them."""
-    found = {"level": measure.level, "missing": measure.missing, "compared_within": measure.compared_within}
+    found: dict[str, Any] = {
+        "level": measure.level,
+        "missing": measure.missing,
+        "compared_within": measure.compared_within,
+    }
+    found["ties_left_out"] = measure.leaves_ties_out
     return {**found, "constant": constant and measure.coefficient.of_constants}
 
 
