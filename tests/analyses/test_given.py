@@ -265,7 +265,7 @@ def test_what_cannot_be_given_is_refused(ds, keywords, text):
 def test_what_does_not_go_with_it_is_refused(ds):
     with pytest.raises(TypeError, match="given must be a name, a DataArray"):
         ds.meta.corr("human", given=np.ones(12))
-    with pytest.raises(ValueError, match="given goes with resample="):
+    with pytest.raises(ValueError, match="given needs resample="):
         ds.meta.ci("human", given="length", level="global", resample="cell")
     with pytest.raises(ValueError, match="only, not with given"):
         ds.meta.perm_test("human", given="length", level="input", coefficient="kendall", method="analytic")

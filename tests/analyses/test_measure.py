@@ -84,7 +84,9 @@ def test_keywords_that_make_none(keywords, message):
 def test_metrics_are_not_gold_to_each_other():
     for name, record in table.COEFFICIENTS.items():
         if name in ("acc_eq", "tau_eq", "kendall_like", "sensitivity", "specificity"):
-            with pytest.raises(ValueError, match=f"coefficient='{name}' judges a metric by gold; between metrics"):
+            with pytest.raises(
+                ValueError, match=f"coefficient='{name}' compares a metric with human scores; between metrics"
+            ):
                 measure.check_symmetric(record)
         else:
             measure.check_symmetric(record)

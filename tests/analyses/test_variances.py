@@ -146,7 +146,7 @@ def test_errors_name_what_is_wrong():
         ds.assign(score=ds.score.where(ds.metric != "human", 1.0)).meta.variance_components("human")
     with pytest.raises(ValueError, match="squares are too large"):
         (ds * 1e200).meta.variance_components("human")
-    with pytest.raises(ValueError, match="names only the gold"):
+    with pytest.raises(ValueError, match="names only the human scores"):
         ds.meta.variance_components("human", metric="human")
     with pytest.raises(ValueError, match="n_inputs is an empty list"):
         ds.meta.variance_components("human", n_inputs=[])

@@ -232,7 +232,7 @@ def test_a_wrong_metric(small):
         small.meta.corr("m0", metric=["m1", "m9"])
     with pytest.raises(ValueError, match="metric repeats 'm1'"):
         small.meta.corr("m0", metric=["m1", "m1"])
-    with pytest.raises(ValueError, match="metric leaves no metric to look at"):
+    with pytest.raises(ValueError, match="metric must select at least one metric"):
         small.meta.corr("m0", metric=small.kind == "z")
     with pytest.raises(ValueError, match="metric as a condition must be over the labels of dim 'metric', got dims"):
         small.meta.corr("m0", metric=(small.score > 0).isel(input=0))

@@ -227,7 +227,7 @@ def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
         return RELIABILITIES if method == "regression" else ()
     if method != "regression":
         raise ValueError(
-            f"reliability={reliability!r} goes with method='regression'; method={method!r} "
+            f"reliability={reliability!r} needs method='regression'; method={method!r} "
             f"{'finds it itself' if method == 'corrected' else 'does not use it'}"
         )
     several = reliability if isinstance(reliability, list | tuple | np.ndarray) else [reliability]

@@ -111,7 +111,9 @@ def compare_groups(
         validate.choice("adjust", adjust, corrections.OF_PVALUES)
     dims = checked_resample(resample, measure, layers=False, auto=True)
     if "cell" in dims:
-        raise ValueError("resample='cell' does not go with compare_groups: it leaves out systems and inputs")
+        raise ValueError(
+            "compare_groups leaves out systems and inputs: resample must be 'both', 'system' or 'input', got 'cell'"
+        )
     names = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {**entrance(measure), "given": given, "these_systems": these_systems(resample, dims)}
     scores = schema.prepare(ds, gold, metric, **ready)

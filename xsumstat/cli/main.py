@@ -239,7 +239,7 @@ def _seed(text: str) -> int:
 def _address(text: str) -> str:
     if ":" not in text:
         raise argparse.ArgumentTypeError(
-            f"must be a scheduler's address, as tcp://host:8786, got {text!r}; --dask alone stands after SCORES"
+            f"must be a scheduler's address, e.g. tcp://host:8786, got {text!r}; --dask alone follows SCORES"
         )
     return text
 
@@ -532,7 +532,7 @@ def _refuse_choices(path: Path, sample: pd.DataFrame) -> None:
 def _refuse_texts(column: pd.Series[Any], name: str) -> None:
     """Raise where the human scores are texts that cannot be scores as they are."""
     shown = [each for each in column.dropna().unique().tolist() if isinstance(each, str)]
-    if pd.to_numeric(column, errors="coerce").notna().any() or not shown:
+    if words.parsed(column).notna().any() or not shown:
         return
     grades = words.grades(column)
     way = f"; if these are grades, add {arguments.given('labels', grades)}, the lowest first" if grades else ""
@@ -587,7 +587,7 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
-    _say(f"judging the {len(judged)} automatic metrics; --metric names others")
+    _say(f"evaluating the {len(judged)} automatic metrics; --metric names others")
     return judged
 
 

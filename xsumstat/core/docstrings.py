@@ -483,6 +483,14 @@ TOGETHER = {
         alternative, confidence_level : {"two-sided", "greater", "less"}, default "two-sided", and float, default 0.95
             "greater": `metric` correlates better than `other_metric`. The significance level is 1 - confidence level.
     """,
+    "n_systems.design n_inputs.design": """
+        n_systems, n_inputs : int or list of int, optional
+            Systems and inputs of each trial; a list gives a dim of that name. Default: as many as `ds` has.
+    """,
+    "n_trials n_resamples.trials": """
+        n_trials, n_resamples : int, default 1000 and 999
+            Number of trials, and of resamples of each bootstrap or permutation test in each trial.
+    """,
     "n_resamples cluster": """
         n_resamples, cluster : int, default 9999, and str, optional
             Number of bootstrap resamples, at least 2; coordinate of units that are drawn together, e.g. "document".

@@ -18,6 +18,8 @@ from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
 
 _OFTEN = 0.05
+# A metric that ties all systems on more than this share of the inputs whose human scores differ is named.
+OFTEN_TIED = 0.25
 _NEAR = 1e-9
 _MANY = 99
 # Scores beyond this have squares that are no numbers.
@@ -244,14 +246,19 @@ def report_cells(found: Gaps, what: str) -> None:
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
-def report_ties_of_two(found: Sequence[Fact] | None) -> None:
-    """Report the inputs that have no correlation, as the two systems, if there are no more, tie on them."""
+def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
+    """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:
         return
     tied, there = found
-    way = arguments.given("coefficient", "pairwise_accuracy")
-    what = f"inputs left out, as the 2 systems tie on them; {way} counts them"
-    _warn_of_counts(what, tied.labels["metric"], tied.values, there.values, "metrics", "ties_left_out")
+    way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
+    if n_systems == 2:
+        what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
+    else:
+        what = f"inputs left out, as the metric gives all systems one score; {way} counts ties"
+        often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
+        counts = np.where(often, tied.values, 0)
+    _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
@@ -365,7 +372,7 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(
         outside,
-        f"the resamples are biased: intervals that do not hold the estimate{_corrected()}, for",
+        f"the resamples are biased: intervals do not contain the estimate{_corrected()}, for",
         "outside",
     )
 
@@ -385,7 +392,7 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
 def report_given(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
     if not float(spread) > 0:
         what = "has no value" if np.isnan(float(spread)) else "is constant"
-        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
+        raise ValueError(f"given {name!r} {what} on the evaluated systems and inputs")
     if int(lost):
         validate.warn(
             f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"

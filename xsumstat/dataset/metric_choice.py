@@ -70,7 +70,7 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
         validate.known(name, label, labels, f"{dim}s")
     validate.unique(name, requested)
     if not requested:
-        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
+        raise ValueError(f"{name} must select at least one {dim}; {dim}s: {validate.listing(labels, 30)}")
     return [labels.index(label) for label in requested]
 
 
@@ -92,7 +92,7 @@ def judged_places(score: xr.DataArray, metric: Any, own: list[Hashable], name: A
     places = choose(score, by_default(score, own) if metric is None else metric, "metric")
     places = [at for at in places if score.indexes["metric"][at] not in own]
     if not places:
-        raise ValueError(f"metric names only the gold {name!r}")
+        raise ValueError(f"metric names only the human scores {name!r}; name other metrics")
     return places
 
 

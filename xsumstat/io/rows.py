@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,6 @@ from xsumstat.io.labels import Codes, Labels, Place
 SYSTEM = "system"
 # The attribute that names the columns of texts that are left out.
 LEFT_OUT = "left_out"
-_LARGEST_FLOAT = sys.float_info.max
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _FEW_GRADES = 7  # a column with more words than these is no column of grades
 _MEANS = {
@@ -203,7 +201,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
             constant.append(metric)
     if constant:
         validate.warn(
-            f"{validate.named('column', constant)} read as metrics, with one value for each system; "
+            f"{validate.named('column', constant)} read as {'a metric' if len(constant) == 1 else 'metrics'}, with one "
+            "value for each system; "
             f"name the metrics with {arguments.given('metric', several=True)} if this is wrong",
             "perhaps_no_metric",
         )
@@ -211,21 +210,7 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
 
 def _mostly_numbers(column: pd.Series[Any]) -> bool:
     there = column.dropna()
-    return len(there) > 0 and _parsed(there).notna().mean() >= 0.5
-
-
-def _parsed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column as floats: NaN for non-numbers, infinity on overflow."""
-    try:
-        return pd.to_numeric(column, errors="coerce")
-    except OverflowError:
-        return pd.to_numeric(column.map(_within_floats), errors="coerce")
-
-
-def _within_floats(value: Any) -> Any:
-    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
-        return math.inf if value > 0 else -math.inf
-    return value
+    return len(there) > 0 and words.parsed(there).notna().mean() >= 0.5
 
 
 def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
@@ -257,9 +242,9 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     elif column.dtype == object and kind in ("integer", "floating", "mixed-integer-float"):
-        values = _parsed(column).to_numpy(dtype=float)
+        values = words.parsed(column).to_numpy(dtype=float)
     else:
-        wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
+        wrong = np.flatnonzero((words.parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
         percent = _holds_percentages(column)
         way = f"; {_without_percent_signs(name)}" if percent else _way_to_numbers(column, name, wrong)
@@ -276,7 +261,7 @@ def _holds_percentages(column: pd.Series[Any]) -> bool:
     texts = [value.rstrip() for value in values if isinstance(value, str)]
     if len(texts) < len(values) or not any(text.endswith("%") for text in texts):
         return False
-    return bool(_parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
+    return bool(words.parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
 
 
 def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
