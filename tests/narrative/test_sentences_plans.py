@@ -115,7 +115,9 @@ def test_costs_have_all_their_digits(cost, shown):
     data = {"width": 0.2, "width_low": NAN, "width_high": NAN, "best": True, "rated_inputs": 1, "cost": cost}
     data = {name: ("budget", [each]) for name, each in data.items()}
     said = conclusion(made(data, {"budget": [2 * cost]}, estimand="mean", n_raters=2, n_systems=1))
-    assert f": 1 input, 2 ratings of each output of 1 system, for {shown}; the 95 % interval" in said
+    assert f"buys 1 input, 2 ratings of each output of 1 system (cost {shown}). The 95 % interval" in said
+    budget = conclusion(made(data, {"budget": [cost]}, estimand="mean", n_raters=2, n_systems=1))
+    assert budget.startswith(f"A budget of {shown} buys 1 input")
     several = conclusion(made(data, {"budget": [2 * cost]}, estimand="difference", n_raters=1, n_systems=2))
     assert (
         "1 rating of each output of 2 systems" in several and "of the difference of two systems is .20 wide" in several

@@ -298,9 +298,9 @@ def test_intervals_that_touch_overlap(high, overlaps):
     ("p", "told"),
     [
         ((0.2, 0.01), "does not differ significantly from b (difference 1.00 [-.50, 2.50])."),
-        ((0.2, 0.3), "it does not differ significantly from b or c (b by 1.00 [-.50, 2.50])."),
+        ((0.2, 0.3), "it does not differ significantly from b or c (the closest is b, 1.00 [-.50, 2.50] lower)."),
         ((0.01, 0.2), "and is significantly better than b; it does not differ significantly from c."),
-        ((0.01, 0.01), "higher than those of every other system (b by 1.00 [-.50, 2.50])."),
+        ((0.01, 0.01), "higher than those of every other system (the closest is b, 1.00 [-.50, 2.50] lower)."),
     ],
 )
 def test_by_how_much_the_best_system_is_ahead_of_the_nearest(p, told):
@@ -317,7 +317,7 @@ def test_by_how_much_the_best_system_is_ahead_of_the_nearest(p, told):
     result = made("compare_systems", {name: (dims, each[None]) for name, each in data.items()}, coords, **usual)
     assert told in conclusion(result)
     without = conclusion(result.drop_vars(["ci_low", "ci_high"]))
-    assert " by 1.00" not in without and "(difference" not in without
+    assert "the closest" not in without and "(difference" not in without
 
 
 @pytest.mark.parametrize(("means", "told"), [([2.0, 2.0, 1.0], "a and b share"), ([1.0, 2.0, 2.0], "b and c share")])
