@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import catalogue
 from xsumstat.analyses.intervals import ci
-from xsumstat.analyses.measure import check_symmetric, checked_progress
+from xsumstat.analyses.measure import check_symmetric
 from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import table
 from xsumstat.core import levels, validate
@@ -76,7 +76,6 @@ def metric_ci(
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
     keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "method": method, "interval": interval}
     keywords |= {"resample": resample, "n_resamples": n_resamples, "confidence_level": confidence_level}
-    progress = checked_progress(progress)
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     keywords["progress"] = progress
     given, rows = locate.checked_scores(ds), []
