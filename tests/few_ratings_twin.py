@@ -20,6 +20,18 @@ def _there(values: Sequence[float]) -> list[int]:
     return [j for j, value in enumerate(values) if not math.isnan(value)]
 
 
+def completed(f: Rows, z: Rows, groups: Sequence[int] | None = None) -> list[list[float]]:
+    """Scores in which each rated output without one has its system's mean score in the output's group."""
+    groups = groups or [0] * len(f[0])
+    rows = [list(row) for row in f]
+    for row, scored, ratings in zip(rows, f, z, strict=True):
+        for j, rating in enumerate(ratings):
+            if math.isnan(scored[j]) and not math.isnan(rating):
+                own = [scored[k] for k in _there(scored) if groups[k] == groups[j]]
+                row[j] = _mean(own or [scored[k] for k in _there(scored)] or [0.0])
+    return rows
+
+
 def _centred(values: Sequence[float], at: list[int], groups: Sequence[int]) -> dict[int, float]:
     means = {h: _mean([values[j] for j in at if groups[j] == h]) for h in {groups[j] for j in at}}
     return {j: values[j] - means[groups[j]] for j in at}

@@ -274,3 +274,22 @@ def test_a_tenth_of_the_pairs_is_not_few(share, told):
         chance.warn_few(shares, Measure(table.COEFFICIENTS["kendall_like"], "global", "pairwise", "drop").coefficient)
     assert [each.message.code for each in said] == ["few_pairs"] * told
     assert not told or "'a'" in str(said[0].message) and "'b'" not in str(said[0].message)
+
+
+@for_each(("name", "level"), [(name, level) for name in ("acc_eq", "tau_eq") for level in LEVELS])
+@for_each("missing", ["pairwise", "available"])
+def test_systems_and_inputs_that_are_not_shared_leave_random_metrics_as_they_are(name, level, missing):
+    """Lazy scores hold them, scores in memory do not."""
+    if name not in table.COEFFICIENTS or level not in table.COEFFICIENTS[name].levels:
+        return
+    missing = missing if level == "system" else "pairwise"
+    made = Measure(table.COEFFICIENTS[name], level, missing, "drop")
+    x, z = scores(3, (5, 6), 0.2)
+    wide_x, wide_z = (np.full((7, 8), np.nan) for _ in range(2))
+    place = np.ix_([0, 2, 3, 4, 6], [0, 1, 3, 4, 6, 7])
+    wide_x[place], wide_z[place] = x, z
+    wide_x[1, 0], wide_z[5, 1] = 2.0, 3.0  # each alone
+    want, n = made.coefficient.chance(x, z, made)
+    got, n_wide = made.coefficient.chance(wide_x, wide_z, made)
+    averages = [[_average(kind, counts, False) for kind in values] for values, counts in ((want, n), (got, n_wide))]
+    assert averages[0] == pytest.approx(averages[1], rel=1e-12) and averages[0][1] is not None

@@ -462,3 +462,22 @@ def test_two_prompts_have_a_paired_t_test_and_one_has_none():
     tested = shifts.interaction()
     assert float(tested["heterogeneity"]) == pytest.approx(t2) and float(tested["df_denominator"]) == 1
     assert float(tested["heterogeneity_pvalue"]) == pytest.approx(scipy.stats.f.sf(t2, 1, 1))
+
+
+def test_versions_without_labels_need_as_many_outputs():
+    new, old = (each.drop_vars("input") for each in versions(noise=1.0))
+    assert np.isfinite(float(of(new, old).changed_share))
+    with pytest.raises(ValueError, match="anchor has 1 label along 'input', but the scores have"):
+        of(new, old.isel(input=[0]))
+
+
+def test_one_cluster_of_prompts_has_shifts_and_no_variance():
+    """Residuals add up to what rounding leaves, which is no spread."""
+    rng = np.random.default_rng(0)
+    old = np.round(rng.normal(size=(5, 3)), 1)
+    new = old + rng.normal(size=3)
+    shifts = engine.Shifts.of(new, old, np.zeros(3, dtype=int))
+    np.testing.assert_allclose(shifts.values, (new - old).mean(axis=1))
+    assert not len(shifts.known) and np.isnan(shifts.covariance).all()
+    value, *limits = shifts.contrast(np.full(5, 0.2), 0.95)
+    assert value == pytest.approx((new - old).mean()) and np.isnan(limits).all()

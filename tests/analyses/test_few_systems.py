@@ -88,7 +88,7 @@ def test_systems_without_a_score_do_not_count():
     ds = few(5, 40)
     ds = ds.assign(score=ds.score.where(ds.system != "s2"))
     for question in ("boot_test", "dominance"):
-        with pytest.warns(UserWarning, match="without an output"):
+        with pytest.warns(UserWarning, match="no output has"):
             assert BY_NUMBER[question](ds).attrs["scope"] == "these systems"
     rated = ratings(ds)
     assert ds.meta.agreement(rated).attrs["resample"] == "input"
@@ -218,3 +218,27 @@ def test_a_difference_of_the_means_of_two_systems_has_no_limits(demo, systems):
         assert np.isfinite(found.difference).all()
         for name in ("ci_low", "ci_high", "pvalue"):
             assert bool(found[name].isnull().all()) == (systems == 2), name
+
+
+@for_each("how", [{}, {"method": "bootstrap", "n_resamples": 50, "rng": 0}, {"other": "m2", "metric": "m1"}])
+def test_of_lazy_scores_the_systems_that_are_used_decide(how):
+    """Of three systems the gold describes two: each limit is that of two systems in memory, or of none."""
+    ds = few(3)
+    ds.score[0, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        wanted = ds.meta.ci("m0", resample="input", **how)
+        got = ds.chunk(metric=1).meta.ci("m0", resample="input", **how).compute()
+    xr.testing.assert_identical(got.drop_attrs(), wanted.drop_attrs())
+    assert np.isnan(got.ci_low).any()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_input_that_is_used_cannot_be_drawn_from_lazy_scores_either():
+    ds = few(6, inputs=3)
+    ds.score[0, :, 1:] = np.nan
+    for scores in (ds, ds.chunk(metric=1)):
+        for level in ("system", "global"):
+            with pytest.raises(ValueError, match="resample='input' has only one label to draw"):
+                scores.meta.ci("m0", level=level, resample="input").compute()
+        assert np.isfinite(scores.meta.ci("m0", resample="both").compute().standard_error).all()

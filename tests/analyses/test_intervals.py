@@ -383,5 +383,5 @@ def test_an_interval_that_does_not_hold_the_estimate_is_warned_of():
     """Copies of a system are pairs that no metric orders, so that resamples of a perfect accuracy are all below it."""
     score = np.arange(12.0)[:, None] * np.array([1.0, 2.0])[:, None, None] + np.zeros(5)
     perfect = xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["m", "gold"]})
-    with pytest.warns(UserWarning, match="the resamples are biased: intervals that do not hold the estimate.*'m'"):
+    with pytest.warns(UserWarning, match="the resamples are biased: intervals do not contain the estimate.*'m'"):
         perfect.meta.ci("gold", coefficient="pairwise_accuracy", method="bootstrap", n_resamples=99, rng=0)

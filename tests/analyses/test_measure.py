@@ -84,7 +84,9 @@ def test_keywords_that_make_none(keywords, message):
 def test_metrics_are_not_gold_to_each_other():
     for name, record in table.COEFFICIENTS.items():
         if name in ("acc_eq", "tau_eq", "kendall_like", "sensitivity", "specificity"):
-            with pytest.raises(ValueError, match=f"coefficient='{name}' judges a metric by gold; between metrics"):
+            with pytest.raises(
+                ValueError, match=f"coefficient='{name}' compares a metric with human scores; between metrics"
+            ):
                 measure.check_symmetric(record)
         else:
             measure.check_symmetric(record)
@@ -271,6 +273,7 @@ def test_thresholds_beside_the_scores():
 
 def test_why_nothing_is_defined():
     assert "no two gold scores lie 25 (see threshold) apart" in measure.why_undefined(WMT)
+    assert "no two gold scores differ" in measure.why_undefined(WMT.at(0.0))
     assert "no two gold scores lie 0.5 " in measure.why_undefined(WMT.at(0.5))
     assert "no group has two scores that both vary" in measure.why_undefined(ACC_EQ)
 

@@ -1,5 +1,7 @@
 """Intervals of the correlations of metrics with each other."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -85,7 +87,7 @@ def test_a_metric_that_is_constant_in_one_language(demo):
         with pytest.warns(UserWarning) as caught:
             got = both.meta.metric_ci(metric=order, n_resamples=19, rng=1)
         assert [str(each.message) for each in caught] == [
-            "constant scores, so the correlation is undefined (NaN), for metric 'de/judge'"
+            "constant scores, so the correlation is undefined (NaN), for language/metric 'de/judge'"
         ]
         assert np.isnan(got.correlation.sel(language="de")).all()
         cell = got.sel(language="en", metric="judge", other_metric="rouge")
@@ -104,7 +106,7 @@ def test_two_metrics_that_are_constant_in_one_language(demo):
     assert np.isnan(got.correlation.sel(language="de")).all()
 
 
-@pytest.mark.filterwarnings("ignore:constant scores", "ignore:no score for metric")
+@pytest.mark.filterwarnings("ignore:constant scores", "ignore:no score for language/metric")
 def test_a_metric_that_is_constant_in_one_language_and_absent_in_the_other(demo):
     both = xr.concat([demo[["score"]]] * 2, "language").assign_coords(language=["en", "de"]).copy(deep=True)
     both.score.loc[{"metric": "judge", "language": "de"}] = 0.5
@@ -126,3 +128,33 @@ def test_a_metric_may_be_called_gold(demo):
     texts = " ".join(str(each.message) for each in caught)
     assert "golden" in texts or "one metric" not in texts
     assert "one metricen" not in texts and "both gold" not in texts
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("order", [["human", "judge", "rouge", "bleu"], ["rouge", "bleu", "judge", "human"]])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_is_random_is_the_same_for_all_pairs(demo, order, lazy):
+    """Two metrics share four systems, for which alone inputs would be random; all intervals speak of new systems."""
+    ds = demo.copy(deep=True)
+    ds.score.loc[{"metric": ["rouge", "bleu"], "system": ds.system[4:]}] = np.nan
+    scores = ds.chunk(metric=1) if lazy else ds
+    got = scores.meta.metric_ci(metric=order).compute()
+    assert got.attrs["resample"] == "both" and got.attrs["scope"] == "systems like these"
+    assert (got.attrs["n_systems"], got.attrs["n_inputs"]) == (ds.sizes["system"], ds.sizes["input"])
+    for one, other in (("rouge", "bleu"), ("judge", "rouge"), ("judge", "bleu")):
+        want = ds.meta.ci(one, metric=other, resample="both")
+        assert ds.meta.ci(one, metric=other).attrs["resample"] == "input"
+        for name in ("correlation", "ci_low", "ci_high", "standard_error", "df"):
+            here = got[name].sel(metric=one, other_metric=other)
+            np.testing.assert_allclose(here, want[name].squeeze(), rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("how, said", [({}, True), ({"level": "global"}, True), ({"missing": "available"}, False)])
+def test_outputs_that_one_metric_of_a_pair_lacks_are_told_where_they_are_left_out(demo, how, said):
+    ds = demo.copy(deep=True)
+    ds.score.loc[{"metric": "judge", "input": ds.input[:6]}] = np.nan
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ds.meta.metric_ci(metric=["judge", "rouge", "bleu"], **how)
+    texts = [str(each.message) for each in caught]
+    assert any("one metric of a pair has no score" in text for text in texts) == said

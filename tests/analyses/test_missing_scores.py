@@ -255,7 +255,7 @@ def test_the_range():
     coded = ds.assign_attrs(labels=["none", "1", "2", "3", "4", "5"])
     want = quiet(ds, "human", score_range={"judge": (0, 5)})
     xr.testing.assert_allclose(quiet(coded, "human").mean_low.sel(metric="judge"), want.mean_low.sel(metric="judge"))
-    with pytest.raises(ValueError, match=r"score_range=\(2, 5\) does not hold the scores of 'judge', from 1 to 5"):
+    with pytest.raises(ValueError, match=r"score_range=\(2, 5\) does not contain the scores of 'judge', from 1 to 5"):
         ds.meta.missingness("human", score_range=(2, 5))
     for wrong in (3, (1, 2, 3), (5, 1), {"judge": 2}, {"nobody": (1, 5)}, ("a", "b")):
         with pytest.raises((ValueError, TypeError), match="score_range"):
@@ -315,7 +315,7 @@ def test_refusals():
         ds.meta.missingness("human", level="system")
     with pytest.raises(ValueError, match="outputs must be"):
         ds.meta.missingness("human", outputs="every")
-    with pytest.raises(ValueError, match="metric names only the gold"):
+    with pytest.raises(ValueError, match="metric names only the human scores"):
         ds.meta.missingness("human", metric="human")
     with pytest.raises(ValueError, match="no score at all"):
         ds.assign(score=ds.score.where(ds.metric != "judge")).meta.missingness("human", metric="judge")

@@ -278,3 +278,10 @@ def test_an_interval_falls_back_by_the_languages_that_weigh_something(weight, fe
     got = pooling.INTERVALS.combine(parts, weights, {})
     assert got.fell_back.item() is fell_back
     assert got.correlation.item() == pytest.approx((3 * 0.5 + weight * 0.3) / (3 + weight))
+
+
+def test_too_few_resamples_are_told_before_the_other_labels_are_drawn(ds):
+    """The second language, of which the gold is constant, is not reached."""
+    ds.score.loc[{"metric": "human", "language": "zh-en"}] = 1.0
+    with pytest.warns(UserWarning, match="with 9 resamples"), pytest.raises(ValueError, match="zh-en"):
+        ds.meta.perm_test("human", adjust="holm", n_resamples=9, rng=0, **KW)

@@ -215,7 +215,7 @@ def test_ctrl_c_is_answered_between_labels(monkeypatch):
 
 def test_one_system_has_no_interval_over_systems():
     ratings = rated((1, 7, 4)).rating
-    with pytest.warns(UserWarning, match="no interval, which needs two labels of each dim that is random"):
+    with pytest.warns(UserWarning, match="no interval, which needs two systems if systems are random"):
         got = xr.Dataset().meta.agreement(ratings, resample="both")
     assert np.isfinite(got.alpha) and np.isnan(got.ci_low)
     assert np.isfinite(xr.Dataset().meta.agreement(ratings, resample="input").ci_low)
@@ -257,12 +257,12 @@ def test_experts_of_summeval_agree_by_judgment_and_type(summeval):
 def test_what_has_no_alpha():
     ds = rated()
     one = ds.rating.where(ds.rating > 9, 3.0)
-    with pytest.warns(UserWarning, match="undefined alpha"):
+    with pytest.warns(UserWarning, match="alpha is undefined"):
         got = ds.meta.agreement(one, method="bootstrap", n_resamples=9, rng=1)
     assert np.isnan(got.alpha) and int(got.n_undefined) == 9
-    with pytest.warns(UserWarning, match="undefined alpha"):
+    with pytest.warns(UserWarning, match="alpha is undefined"):
         assert np.isnan(ds.meta.agreement(one).ci_low)
-    with pytest.warns(UserWarning, match="undefined alpha"):
+    with pytest.warns(UserWarning, match="alpha is undefined"):
         assert np.isnan(ds.meta.agreement(ds.rating.isel(rater=[0]), n_resamples=9).alpha)
 
 

@@ -215,7 +215,7 @@ def test_refusals_and_warnings():
         ds.meta.repeatability("human", n_runs=[])
     with pytest.raises(ValueError, match="level='input' correlates over systems"):
         ds.isel(system=[0]).meta.repeatability("human", level="input")
-    with pytest.raises(ValueError, match="metric names only the gold"):
+    with pytest.raises(ValueError, match="metric names only the human scores"):
         ds.meta.repeatability("human", metric="human")
     with pytest.raises(ValueError, match="squares are too large"):
         (ds * 1e200).meta.repeatability("human")

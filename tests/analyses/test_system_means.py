@@ -38,7 +38,8 @@ def scores(n_systems=4, n_inputs=30, n_rated=10, rho=0.7, *, seed=0, likert=Fals
 
 
 def agree(result, f, z, **how):
-    for at, expected in enumerate(twin.system_means(f.tolist(), z.tolist(), **how)):
+    full = twin.completed(f.tolist(), z.tolist(), how.get("groups"))
+    for at, expected in enumerate(twin.system_means(full, z.tolist(), **how)):
         for name, value in expected.items():
             got = result[name].isel(system=at).squeeze().item()
             assert got == pytest.approx(value, rel=1e-9, abs=1e-10), (at, name)
@@ -90,11 +91,76 @@ def test_gaps_and_unequal_numbers_of_ratings():
         result = ds.meta.system_means(metric="judge")
     texts = [str(each.message) for each in said]
     assert "fewer than 5 ratings, used without the metric, for 's1'" in texts
-    assert "left out 1 rating of outputs that the metric did not score" in texts
+    told = "the metric did not score 1 rated output; their ratings count, beside the system's mean score"
+    assert told in texts
     assert len(texts) == 2
     agree(result, ds.score.values[0], ds.human.values)
     assert result["fell_back"].values.tolist() == [False, True, False, False]
     assert result["weight"].sel(system="s1").item() == 0
+
+
+@pytest.mark.filterwarnings("ignore:the metric did not score")
+@pytest.mark.parametrize("groups", [None, "bin"])
+def test_ratings_of_outputs_that_the_metric_refused_count(groups):
+    """As a metric that refuses the worst outputs must not raise their system's mean."""
+    ds = scores(3, 60, 60, seed=9).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
+    ds["score"] = ds.score.where(ds.human > ds.human.quantile(0.2))
+    ds["score"][0, 2] = ds.score[0, 2].where(ds.bin > 0)  # no score in a group
+    result = ds.meta.system_means(metric="judge", strata=groups)
+    means = ds.human.mean("input").values
+    assert result["human_mean"].values == pytest.approx(means) and result["mean"].values == pytest.approx(means)
+    assert (result["n_rated"] == 60).all() and (result["n_inputs"] == 60).all()
+    few = ds.assign(human=ds.human.where(xr.DataArray(np.arange(60) % 2 == 0, dims="input")))
+    result = few.meta.system_means(metric="judge", strata=groups)
+    agree(result, ds.score.values[0], few.human.values, groups=ds.bin.values.tolist() if groups else None)
+
+
+@pytest.mark.filterwarnings("ignore:the metric did not score")
+def test_a_system_that_the_metric_never_scored_has_its_mean_of_ratings():
+    ds = scores(3, 40, 12, seed=10)
+    ds["score"][0, 1] = NAN
+    result = ds.meta.system_means(metric="judge")
+    assert result["mean"].values[1] == pytest.approx(ds.human.values[1, :12].mean())
+    agree(result, ds.score.values[0], ds.human.values)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the metric did not score", "ignore:the metric scores rated inputs")
+def test_limits_hold_where_the_metric_refuses_bad_outputs():
+    held, biases = [], []
+    for seed in range(150):
+        ds = scores(3, 200, 200, rho=0.8, seed=seed)
+        refused = (ds.human < 9.2) & (
+            xr.DataArray(np.random.default_rng(seed).random((3, 200)), dims=ds.human.dims) < 0.8
+        )
+        ds["score"] = ds.score.where(~refused)
+        truth = ds.human.mean("input")
+        few = ds.human.where(xr.DataArray(np.arange(200) < 40, dims="input"))
+        found = ds.meta.system_means(few, metric="judge", target="these")
+        held += ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).values.ravel().tolist()
+        biases += (found["mean"] - truth).values.ravel().tolist()
+    assert np.mean(held) == pytest.approx(0.95, abs=0.03)
+    assert abs(np.mean(biases)) < 0.03  # .4 if the ratings of refused outputs were left out
+
+
+@pytest.mark.filterwarnings("ignore:more than 60 %", "ignore:the metric scores rated inputs")
+@pytest.mark.parametrize("target", ["new", "these"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_system_whose_ratings_are_all_the_best_or_the_worst_may_be_so_throughout(target, value):
+    """The shared slope moves its mean off the end, where Wilson's limit of the moved mean lies too."""
+    rng = np.random.default_rng(5)
+    moved = 0
+    for _ in range(30):
+        z = (rng.random((3, 120)) < np.array([[0.5], [0.7], [value]])).astype(float)
+        f = np.where(rng.random(z.shape) < 0.85, z, 1 - z)
+        z[:, 20:] = NAN
+        labels = {"metric": ["human", "judge"], "system": list("abc"), "input": range(120)}
+        ds = xr.Dataset({"score": (("metric", "system", "input"), np.stack([z, f]))}, labels)
+        found = ds.meta.system_means("human", metric="judge", scale=(0, 1), target=target).sel(system="c")
+        moved += abs(found["mean"].item() - value) > 1e-6
+        assert found["ci_low" if value == 0 else "ci_high"].item() == value
+        assert found["ci_low"] < found["ci_high"]
+    assert moved > 5
 
 
 @pytest.mark.parametrize("target", ["new", "these"])
@@ -445,7 +511,7 @@ def test_how_many_ratings_alone_would_say_as_much(demo):
     sizes = np.linspace(n / 2, m, 100_001)
     alone = variance.values[:, None] * (1 / sizes - 1 / m)
     wanted = sizes[np.abs(alone - found.standard_error.values[:, None] ** 2).argmin(axis=1)]
-    assert f"as informative as {np.median(wanted / n):.2f} times as many" in found.meta.conclusion()
+    assert f"are worth {100 * (np.median(wanted / n) - 1):.0f} % more ratings" in found.meta.conclusion()
 
 
 def test_a_limit_at_the_end_of_the_scale_is_not_cut():
@@ -466,3 +532,12 @@ def test_a_scale_has_two_different_ends():
     for wrong in ((5, 5), (5, 1)):
         with pytest.raises(ValueError, match="scale must be a pair of ascending numbers"):
             scores().meta.system_means(metric="judge", scale=wrong)
+
+
+def test_rated_differences_have_the_unit_of_one_metric_and_none_of_several():
+    ds = scores(extra=("second",))
+    for metric, factor in (("judge", 2.0**600), (["judge", "second"], 1.0)):
+        small = ds.meta.system_means("human", metric=metric)
+        large = ds.assign(score=ds.score * 2.0**600).meta.system_means("human", metric=metric)
+        np.testing.assert_allclose(large.rated_difference, small.rated_difference * factor, rtol=1e-9)
+        np.testing.assert_allclose(large.ci_low, small.ci_low, rtol=1e-9)

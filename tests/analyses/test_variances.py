@@ -146,7 +146,7 @@ def test_errors_name_what_is_wrong():
         ds.assign(score=ds.score.where(ds.metric != "human", 1.0)).meta.variance_components("human")
     with pytest.raises(ValueError, match="squares are too large"):
         (ds * 1e200).meta.variance_components("human")
-    with pytest.raises(ValueError, match="names only the gold"):
+    with pytest.raises(ValueError, match="names only the human scores"):
         ds.meta.variance_components("human", metric="human")
     with pytest.raises(ValueError, match="n_inputs is an empty list"):
         ds.meta.variance_components("human", n_inputs=[])
@@ -166,3 +166,12 @@ def test_conclusion_and_picture(demo):
     assert [tick.get_text() for tick in axis.get_yticklabels()] == found.metric.values.tolist()
     assert xsumstat.load_dataset("demo").identical(demo)
     plt.close("all")
+
+
+def test_labels_keep_their_types():
+    for labels, kind in ((["human", "good", "noise"], "U"), (["human", 1, ("a", 2)], "O")):
+        several = np.empty(3, dtype=object)
+        several[:] = labels
+        ds = scores().assign_coords(metric=several if kind == "O" else labels)
+        found = quiet(ds, "human")
+        assert found.metric.values.tolist() == labels and found.metric.dtype.kind == kind

@@ -12,13 +12,13 @@ import xsumstat
 from xsumstat.cli import main as cli
 from xsumstat.cli import options
 from xsumstat.coefficients import table
-from xsumstat.core import validate
+from xsumstat.core import levels
 from xsumstat.core.synonyms import VALUES
 from xsumstat.inference import corrections
 
 FIXTURES = Path(__file__).parents[1] / "io" / "fixtures"
 CHOICES = {
-    "level": validate.LEVELS,
+    "level": levels.LEVELS,
     "coefficient": tuple(table.COEFFICIENTS),
     "resample": ("both", "system", "input"),
     "adjust": tuple(corrections.CORRECTIONS),

@@ -120,3 +120,20 @@ def test_a_margin_needs_the_test_that_has_one(capsys):
     assert "--margin is that of alt_test: add --judge or --require alt_test" in capsys.readouterr().err
     assert cli.main(["demo", "--judge", "--margin", "3"]) == 2
     assert "--margin must be at least 0 and at most 1, got 3" in capsys.readouterr().err
+
+
+def test_positive_classes_of_the_rules_alone(tmp_path, capsys):
+    """The report's coefficient knows no classes; each rule that does is as it is without another."""
+    rng = np.random.default_rng(0)
+    human = rng.integers(0, 2, 60)
+    judge = np.where(rng.random(60) < 0.8, human, 1 - human)
+    words = np.array(["fail", "pass"])
+    frame = pd.DataFrame({"system": np.repeat(["a", "b", "c"], 20), "input": np.tile(np.arange(20), 3)})
+    frame.assign(human=words[human], judge=words[judge]).to_csv(tmp_path / "a.csv", index=False)
+    rules = ["--require", "kendall >= -1", "--require", "sensitivity >= .1", "--positive", "fail"]
+    assert cli.main([str(tmp_path / "a.csv"), *rules]) == 0
+    line = next(each for each in capsys.readouterr().out.splitlines() if each.startswith("sensitivity"))
+    share = f"{(judge[human == 0] == 0).mean():.2f}".removeprefix("0")
+    assert f"judge {share} [" in line
+    assert cli.main([str(tmp_path / "a.csv"), "--positive", "fail"]) == 2
+    assert "--positive needs a coefficient of classes, " in capsys.readouterr().err

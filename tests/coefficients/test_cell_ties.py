@@ -144,3 +144,10 @@ def test_no_pair_is_listed_for_a_value(monkeypatch):
               for a in range(527) for b in range(a)]  # fmt: skip
     got = Measure(get("acc_eq").at(0.0), "within_system").estimator(x, z).groups()
     assert got[0][0] == np.mean(within) and got[1][0] == 527
+
+
+def test_runs_are_of_neighbours_whose_pairs_fit_into_a_list(monkeypatch):
+    monkeypatch.setattr(cell_ties, "_LISTED", 10)
+    sizes = np.array([4, 6, 1, 3, 20, 2, 2])
+    assert cell_ties._runs(np.array([0, 1, 2, 3, 4, 5, 6]), sizes) == [(0, 1), (2, 3), (4, 4), (5, 6)]
+    assert cell_ties._runs(np.array([0, 2, 3, 5]), sizes) == [(0, 0), (2, 3), (5, 5)]

@@ -1,8 +1,12 @@
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
+from helpers import for_each
 
-from xsumstat.coefficients import table
+from xsumstat.coefficients import arrays, table
 from xsumstat.coefficients.record import Measure
 
 
@@ -55,3 +59,23 @@ def test_infinite_scores_are_refused():
             measure.estimator(spoilt, gold)
         with pytest.raises(ValueError, match="infinite"):
             measure.swapped(np.array([x, spoilt]), gold, ((0, 1),))
+
+
+@for_each("name", [name for name, record in table.COEFFICIENTS.items() if set(record.levels) - {"system"}])
+def test_differences_are_sums_of_signs_where_the_record_says_so(name):
+    """Each of six outputs adds its own share for every way to swap, or not; classes are never said to do so."""
+    record = replace(table.get(name), positive=(1.0,))
+    level = "global" if "global" in record.levels else "input"
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 2, (3, 6, 1)).astype(float) if record.scale else rng.normal(size=(3, 6, 1))
+    signs = np.array(list(itertools.product([False, True], repeat=6)))
+    terms = np.where(signs, -1.0, 1.0)
+    if record.calibrated:  # the threshold may change with each swap
+        assert not Measure(record, level).linear_in_swaps
+    measure = Measure(record.at(0.0) if record.threshold_of else record, level)
+    (test,) = measure.swapped(scores[:2], scores[2], ((0, 1),))
+    differences = test.differences(arrays.packed(signs[..., None]))[0]
+    some = np.isfinite(differences)
+    shares = np.linalg.lstsq(terms[some], differences[some], rcond=None)[0]
+    is_linear = np.allclose(terms[some] @ shares, differences[some], atol=1e-9)
+    assert some.sum() > 8 and measure.linear_in_swaps == (is_linear and not record.scale), name

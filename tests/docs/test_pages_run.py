@@ -134,6 +134,22 @@ def test_lines_of_the_shell(folder, capsys, name, line):
     assert "--output" not in words or Path(words[words.index("--output") + 1]).stat().st_size > 10_000
 
 
+@pytest.mark.slow
+def test_calls_of_the_table_of_judges(folder):
+    """On the guide's own file; the version that `old` stands for is the file itself."""
+    space = {}
+    rows = [line for line in PAGES[JUDGES].read_text("utf-8").splitlines() if line.startswith("| ")]
+    calls = [call for line in rows for call in re.findall(r"`((?:ds\.meta|new\.meta|xsumstat)\.[^`]+)`", line)]
+    assert len(calls) > 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for code in CODE[JUDGES][:3]:
+            run(code, space)
+        space |= {"new": space["ds"], "old": space["ds"]}
+        for call in calls:
+            assert eval(call, space).meta.conclusion(), call
+
+
 def test_the_parser_takes_each_line():
     for _, line in RUN:
         args = cli.parser().parse_args(shlex.split(line.removeprefix("python -m "))[1:])

@@ -1,5 +1,7 @@
 """Whether groups of systems or inputs differ: covariances, limits and the test of all, as a twin has them."""
 
+from dataclasses import replace
+
 import group_twin
 import numpy as np
 import pytest
@@ -255,3 +257,15 @@ def test_the_test_of_all_groups_needs_degrees_of_freedom_in_its_denominator():
     found = group_differences._by_f(5.0, 3, 2.5)
     assert found.statistic == pytest.approx(5 * 0.5 / (2.5 * 3))
     assert found.pvalue == pytest.approx(stats.f.sf(found.statistic, 3, 0.5))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_covariate_costs_the_correlated_members_a_degree_of_freedom(level):
+    """Groups of 6 and of 9 inputs, which share 8 systems; over all cells a covariate costs none."""
+    x, z = scores(5, (8, 15))
+    w = np.random.default_rng(6).normal(size=z.shape)
+    measure = replace(checked_measure(level, "pearson", "pairwise", "drop"), given=("length",))
+    groups = compared(x, np.stack([z, w]), measure, "input", (6, 9), BOTH)
+    found = group_differences.components(groups, measure, BOTH)
+    of_systems, of_inputs = {"within_system": (0, 1), "global": (0, 0)}.get(level, (1, 0))
+    assert sorted(each.df for each in found) == sorted([7 - of_systems, 5 - of_inputs, 8 - of_inputs])

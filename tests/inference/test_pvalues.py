@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xsumstat.inference.pvalues import equivalence_pvalues, permutation_pvalues, two_sided_by_t
+from xsumstat.inference.pvalues import by_t, equivalence_pvalues, permutation_pvalues, two_sided_by_t
 
 
 def counts(at_least, at_most, beyond, undefined=0):
@@ -60,3 +60,11 @@ def test_two_sided_by_t_is_scipys_and_says_nothing_without_error():
         (0.2, np.inf, 3),
     ):
         assert np.isnan(two_sided_by_t(value, error, df)), (value, error, df)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_values_of_t_are_those_of_scipy(alternative):
+    values = np.random.default_rng(0).normal(0.2, 1.0, size=9)
+    found = [stats.ttest_1samp(sign * values, 0.0, alternative=alternative) for sign in (1, -1)]
+    got = by_t(np.asarray(found[0].statistic), 8.0, alternative)
+    assert [float(each) for each in got] == pytest.approx([each.pvalue for each in found], rel=1e-12)

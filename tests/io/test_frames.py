@@ -2,6 +2,7 @@ import functools
 import itertools
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -180,7 +181,7 @@ def test_columns_that_are_hardly_metrics_are_said():
     with pytest.warns(UserWarning, match="'Unnamed: 0': apparently a saved index"):
         got = wide_frame(**{"Unnamed: 0": range(4)}).meta.to_scores(system="model", input="doc", wide=True)
     assert list(got.metric.values) == ["rouge", "human"]
-    with pytest.warns(UserWarning, match="'year' read as metrics, with one value for each system"):
+    with pytest.warns(UserWarning, match="'year' read as a metric, with one value for each system"):
         got = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(system="model", input="doc", wide=True)
     assert "year" in got.metric
     named = wide_frame(year=[2020, 2020, 2021, 2021]).meta.to_scores(
@@ -227,6 +228,19 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name, data, message):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=message):
         frames.read_scores(tmp_path / name)
+
+
+@pytest.mark.parametrize(("comma", "decimal"), [(",", ", decimal=','"), (".", "")])
+def test_a_file_with_semicolons_comes_with_the_call_that_writes_it_anew(tmp_path, monkeypatch, comma, decimal):
+    monkeypatch.chdir(tmp_path)
+    lines = ["system;input;rouge", "x;1;0.5", "y;1;2.25"]
+    Path("a.csv").write_text("\n".join(line.replace(".", comma) for line in lines) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="its columns are separated with semicolons") as error:
+        frames.read_scores(Path("a.csv"))
+    call = str(error.value).partition("in Python: ")[2]
+    assert call == f"pandas.read_csv('a.csv', sep=';'{decimal}).to_csv('a-commas.csv', index=False)"
+    eval(call, {"pandas": pd})
+    assert frames.read_scores(Path("a-commas.csv")).score.values.tolist() == [[[0.5], [2.25]]]
 
 
 def test_scores_go_to_a_frame_and_back(small):
@@ -394,7 +408,7 @@ def test_a_frame_with_a_column_twice():
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("rule", ["mean", "sum", np.mean, np.nanmean])
-@pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:columns? .* read as metrics")
+@pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:columns? .* read as (a metric|metrics)")
 def test_the_order_of_rows_does_not_matter_to_a_mean(rule, wide):
     """Three means of .2 and one of .7/3 against 0, 1, 4, 9, in several units: tau-b is 3/sqrt(3*6)."""
     units = {f"unit {scale:.3g}": scale for scale in (1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3)}
@@ -454,7 +468,7 @@ def test_frames_of_the_other_byte_order(wide, aggregate):
     assert want.year.dims == ("input",)
 
 
-@pytest.mark.filterwarnings("ignore:columns? .* read as metrics")
+@pytest.mark.filterwarnings("ignore:columns? .* read as (a metric|metrics)")
 def test_an_index_that_pandas_made_of_the_first_column_is_said(tmp_path):
     """A file whose rows have one field more than its header, read by pandas: every column is the next one's."""
     (tmp_path / "a.csv").write_text("system,input,human,r1\na,1,5,6,7\nb,1,5,6,8\n")

@@ -1,5 +1,6 @@
 """What each column of a table holds: the one table of names that df.meta and the command line read by."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -248,10 +249,106 @@ def test_what_was_taken_for_what_is_said_once(tmp_path, capsys, monkeypatch):
     FRAMES["raters"].assign(loss=grades(5)).to_csv(tmp_path / "outputs.csv", index=False)
     monkeypatch.setattr(cli.metric_report, "make_report", lambda *_, **__: _Answers())
     assert cli.main([str(tmp_path / "outputs.csv")]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "raters" in line]
-    assert said == [
-        "xsumstat: outputs.csv: 4 metrics, 3 systems, 4 inputs; system from column 'model', input from column "
-        "'prompt_id' (--system-column, --input-column to change); 2 raters: ann_x, ann_y; judge: judge; "
-        "covariate: length; other metric: loss; tag: a coordinate of inputs; better when lower? loss (if so, add "
-        "--lower-is-better loss)"
+    said = [line.removeprefix("xsumstat: ") for line in capsys.readouterr().err.splitlines()]
+    assert said[:8] == [
+        "outputs.csv: 3 systems, 4 inputs",
+        "  system from column 'model', input from column 'prompt_id' (--system-column, --input-column to change)",
+        "  2 raters: ann_x, ann_y",
+        "  judge: judge",
+        "  covariate: length",
+        "  other metric: loss",
+        "  tag: a coordinate of inputs",
+        "  is a low score of loss good? Then add --lower-is-better loss",
     ]
+
+
+def rated_rows(raters=("ann", "ben")):
+    """One row per score: ratings with the name of who rated, and a judge's scores without."""
+    cells = [(system, item) for system in "abc" for item in range(4)]
+    rows = [{"model": s, "item": i, "metric": "quality", "annotator": who, "score": (hash_of(s, i) + at) % 5}
+            for s, i in cells for at, who in enumerate(raters)]  # fmt: skip
+    judged = [{"model": s, "item": i, "metric": "gpt_judge", "annotator": None, "score": hash_of(s, i) % 5}
+              for s, i in cells]  # fmt: skip
+    return pd.DataFrame([*rows, *judged])
+
+
+def hash_of(system, item):
+    return 3 * ord(system) + 2 * item
+
+
+def test_the_only_metric_with_names_of_raters_is_their_ratings(tmp_path, capsys, monkeypatch):
+    frame = rated_rows()
+    call = re.search(r"ds = (df.meta.to_scores.*)", repr(frame.meta))[1]
+    assert "ratings='quality', rater='annotator'" in call and "dims=" not in call
+    ds = eval(call, {"df": frame})
+    assert ds.rating.sizes["rater"] == 2 and set(ds.metric.values) == {"gpt_judge", "human"}
+    mean = frame[frame.metric == "quality"].groupby(["model", "item"]).score.mean().to_numpy().reshape(3, 4)
+    np.testing.assert_array_equal(ds.score.sel(metric="human"), mean)
+    monkeypatch.setattr(cli.metric_report, "make_report", lambda *_, **__: _Answers())
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    for more in ([], ["--gold", "quality"]):
+        assert cli.main([str(tmp_path / "long.csv"), *more]) == 0
+        assert "xsumstat:   ratings: quality, by annotator" in capsys.readouterr().err
+    both = frame.assign(annotator=frame.annotator.fillna("gpt"))  # a judge among the raters, of another metric
+    assert "rater='annotator'" not in repr(both.meta) and "dims='annotator'" in repr(both.meta)
+
+
+def test_texts_among_a_judges_numbers_are_named_with_the_way_to_make_them_missing(tmp_path, capsys):
+    frame = FRAMES["raters"].assign(judge=["I cannot grade this", *grades(5)[1:]])
+    said = repr(frame.meta)
+    first = re.search(r"first +(df\[.*)", said)[1]
+    assert "text such as 'I cannot grade this' becomes missing" in first and "judge: judge" in said
+    with pytest.raises(TypeError, match="'judge' .* 'I cannot grade this' in row 0; to treat text as missing") as error:
+        eval(re.search(r"ds = (df.meta.to_scores.*)", said)[1], {"df": frame})
+    names = {"df": frame, "frame": frame.copy(), "pandas": pd}
+    exec(str(error.value).rpartition(": ")[2], names)
+    exec(first, names)
+    pd.testing.assert_frame_equal(names["df"], names["frame"])
+    ds = eval(re.search(r"ds = (df.meta.to_scores.*)", said)[1], names)
+    assert int(ds.score.sel(metric="judge").isnull().sum()) == 1
+    FRAMES["raters"].assign(judge=["I cannot grade this", *grades(5)[1:]]).to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv")]) == 2
+    assert "to treat text as missing scores: empty these fields of the file" in capsys.readouterr().err
+
+
+def test_no_column_of_a_judge_goes_without_a_word():
+    texts = [f"verdict {at}" for at in range(len(FRAMES["raters"]))]
+    said = repr(FRAMES["raters"].assign(judge=texts, tone=texts).meta)
+    assert "left out: judge, which holds no numbers, e.g. 'verdict 0'" in said and "left out: tone, which" in said
+    constant = FRAMES["raters"].assign(judge=FRAMES["raters"].model.map(str.upper))
+    assert "no scores: judge, which holds text (A, B, C)" in repr(constant.meta)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (
+            pd.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["x"], "prompt": [1], "length_a": [3]}),
+            [],
+            "a.csv has choices between two systems, .* in Python: ds = pandas.read_csv\\('a.csv'\\).meta.to_preferences"
+            "\\(left='model_a', right='model_b', choice='winner'\\)",
+        ),
+        (
+            outputs(human=["poor", "fine"] * 6, judge=grades()),
+            ["--gold", "human"],
+            "column 'human' has text \\('poor', 'fine'\\), not scores; if these are grades, add --labels poor fine",
+        ),
+        (
+            outputs(quality=grades(), judge=["poor", "fine"] * 6),
+            ["--gold", "quality"],
+            "there is no metric to evaluate besides the human scores; metrics: 'quality'.* if --labels ... lists",
+        ),
+        (outputs(judge=grades()), [], "no human scores found; .* columns: 'model', 'prompt_id', 'judge'"),
+    ],
+)
+def test_the_command_line_says_what_it_cannot_read_as_scores(tmp_path, capsys, monkeypatch, frame, options, message):
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("a.csv", index=False)
+    assert cli.main(["a.csv", *options]) == 2
+    assert re.search(f"error: {message}", capsys.readouterr().err)
+
+
+def test_a_second_rule_needs_a_second_option(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["demo", "--require", "kendall >= .4", "alt_test"])
+    assert "error: alt_test belongs to no option; repeat --require for each rule" in capsys.readouterr().err

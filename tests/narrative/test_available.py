@@ -372,7 +372,7 @@ def test_a_frame_says_which_call_makes_scores_of_it(name):
     ds = eval(call, {"df": df})
     assert {"metric", "system", "input"} <= set(ds.score.dims) and not ds.score.isnull().all()
     assert ds.sizes["system"] == 2 and ds.sizes["input"] == 2
-    assert ("annotator" in ds.score.dims) == (name == "raters")
+    assert ("rating" in ds) == ("rater" in name) and "annotator" not in ds.dims
     assert call.split("to_scores")[1] in df.meta._repr_html_().replace("&#x27;", "'")
     pd.testing.assert_frame_equal(df, before)
 
@@ -391,6 +391,10 @@ def test_the_call_for_a_frame_of_choices():
     assert f"{said}rater='judge')" in repr(frame.meta)
     call = re.search(r"ds = (df.meta.to_preferences.*)", repr(frame.meta))[1]
     assert eval(call, {"df": frame}).preference.notnull().sum() == 2
+    by_two = pd.concat([frame, frame.assign(judge="ann")]).rename(columns={"judge": "rater"}).replace("g", "gpt")
+    call = re.search(r"ds = (df.meta.to_preferences.*)", repr(by_two.meta))[1]
+    assert "rater='rater', kind={'human': ['ann']})" in call
+    assert eval(call, {"df": by_two}).kind.to_series().to_dict() == {"gpt": "judge", "ann": "human"}
     ours = frame.rename(columns={"model_a": "left", "model_b": "right", "winner": "choice", "question_id": "text"})
     assert "ds = df.meta.to_preferences(prompt=..., rater='judge')" in repr(ours.meta)
 

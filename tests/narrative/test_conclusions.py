@@ -94,7 +94,8 @@ def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(name):
 def test_the_best_metric_its_interval_and_those_that_hold_zero():
     said = conclusion(intervals([0.94, 0.2, -0.5], [0.7, -0.1, -0.6], [0.99, 0.5, -0.4]))
     assert said.startswith(
-        "a agrees best with the human scores: .94 [.70, .99] (95 % jackknife interval; Pearson's r, system level"
+        "a has the highest correlation with the human scores: .94 [.70, .99] (95 % jackknife interval; Pearson's "
+        "r, system level"
     )
     assert "The interval of b includes 0; it is the widest, [-.10, .50]." in said
     assert "Undefined" not in said
@@ -103,7 +104,7 @@ def test_the_best_metric_its_interval_and_those_that_hold_zero():
 def test_ties_undefined_metrics_and_one_metric():
     nan = np.nan
     said = conclusion(intervals([0.5, 0.5, nan], [0.1, 0.1, nan], [0.8, 0.8, nan]))
-    assert said.startswith("a and b agree equally well and best with the human scores: .50")
+    assert said.startswith("a and b have the highest correlation with the human scores: .50")
     assert "Undefined: c." in said and "no interval for c" in said
     alone = conclusion(intervals([0.5], [-0.1], [0.8]))
     assert alone.startswith("a has a correlation of .50 [-.10, .80] with the human scores") and "best" not in alone
@@ -115,9 +116,9 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
-        "judge has the highest correlation with the human scores and beats bleu. "
-        "There is no significant difference between judge "
-        "and bertscore. 2 of 3 pairs of metrics differ significantly"
+        "In these scores judge has the highest correlation with the human scores. "
+        "judge beats bleu, and does not differ significantly from bertscore. 2 of 3 pairs of metrics differ "
+        "significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
     assert "on average" not in said  # three tests are few
@@ -161,27 +162,38 @@ def test_what_is_not_shown_to_be_equivalent_is_not_called_different():
 def test_may_a_judge_replace_a_rater(rate, verdict):
     data = {"winning_rate": ("metric", [rate]), "pvalue": (("metric", "rater"), [[0.01] * (2 if rate == 0.5 else 3)])}
     result = made("alt_test", data, {"metric": ["judge"]}, margin=0.2, alpha=0.05, along="rater")
-    assert conclusion(result).startswith(f"judge (wins against 1 of {2 if rate == 0.5 else 3}) {verdict} a rater")
+    assert conclusion(result).startswith(f"judge (wins against 1 of {2 if rate == 0.5 else 3}) {verdict} one of these")
 
 
 @pytest.mark.parametrize(
-    ("alpha", "low", "high", "reading"),
+    ("alpha", "low", "high", "reading", "beside"),
     [
-        (0.85, 0.81, 0.9, "reliable. The whole interval has the same"),
-        (0.82, 0.7, 0.9, 'reliable. The interval reaches from "good for tentative conclusions only" to "reliable".'),
-        (0.7, 0.668, 0.79, "good for tentative conclusions only. The whole"),
-        (0.5, 0.4, 0.6, "not reliable. The whole"),
+        (0.85, 0.81, 0.9, "reliable (", "in this class"),
+        (
+            0.82,
+            0.7,
+            0.9,
+            "reliable (",
+            'The interval reaches from "good for tentative conclusions only" to "reliable".',
+        ),
+        (0.7, 0.668, 0.79, "good for tentative conclusions only (", "in this class"),
+        (0.5, 0.4, 0.6, "not reliable (", "in this class"),
     ],
 )
-def test_the_usual_reading_of_alpha(alpha, low, high, reading):
+def test_the_usual_reading_of_alpha(alpha, low, high, reading, beside):
     result = made("agreement", {"alpha": alpha, "ci_low": low, "ci_high": high}, {}, confidence_level=0.95)
-    assert reading in conclusion(result)
+    said = conclusion(result)
+    assert f"Krippendorff calls this {reading}" in said and beside in said
 
 
 def test_forty_one_metrics_are_not_all_named():
     values = np.linspace(0.9, 0.1, 41)
     said = conclusion(intervals(values, values - 1, values + 1, [f"metric-{at}" for at in range(41)]))
-    assert said.startswith("metric-0 agrees best") and "All intervals include 0" in said and said.count("metric-") < 8
+    assert (
+        said.startswith("metric-0 has the highest correlation")
+        and "All intervals include 0" in said
+        and said.count("metric-") < 8
+    )
     some = intervals(values, values - 0.49, values + 0.49, [f"metric-{at}" for at in range(41)])
     assert "and 15 more include 0" in conclusion(some)  # 20 are below .49
 
@@ -218,7 +230,7 @@ def test_lists_numbers_and_p_values_in_words():
 
 def test_labels_of_further_dims(demo):
     by = {"level": "input", "by": "system_type"}
-    assert conclusion(demo.meta.corr("human", **by)).count("agrees best") == 3
+    assert conclusion(demo.meta.corr("human", **by)).count("has the highest correlation") == 3
     of_inputs = demo.meta.corr("human", level="input", average=False)
     best = of_inputs.correlation.idxmax("metric").to_series().value_counts()
     assert f"Of 30 labels of input the best is {best.index[0]} in {best.iloc[0]}" in conclusion(of_inputs)
@@ -261,15 +273,17 @@ def test_score_bins_of_few_pairs_are_not_named(demo):
     said = conclusion(result)
     total = wording.number(sum(opposite) / sum(counts))
     assert min(n for n in counts if n) < 30 and named[0] > counts.index(next(n for n in counts if n))
-    head = f"Metrics order {total} of {sum(counts):,} pairs of outputs oppositely, counted for each of 15 pairs of"
-    assert said.startswith(f"{head} metrics.")
+    head = f"Two metrics order a share of {total} of {sum(counts):,} pairs of outputs in opposite directions"
+    assert said.startswith(f"{head}, counted for each of 15 pairs of metrics.")
     low, high = named[0], named[-1]
     assert (
-        f"Of the score bins with at least {least:,} pairs, the lowest (around {middles[low]}, {counts[low]:,} pairs) "
-        f"has {rates[low]}, the highest (around {middles[high]}, {counts[high]:,} pairs) {rates[high]}"
+        f"Of the score bins with at least {least:,} pairs, the lowest (scores around {middles[low]}, "
+        f"{counts[low]:,} pairs) "
+        f"has a share of {rates[low]}, the highest (scores around {middles[high]}, {counts[high]:,} pairs) "
+        f"{rates[high]}"
     ) in said
     most = max(named, key=lambda at: opposite[at] / counts[at])
-    assert most in (low, high) or f"the largest share is {rates[most]} (around {middles[most]}, " in said
+    assert most in (low, high) or f"the largest share is {rates[most]} (scores around {middles[most]}, " in said
     for at in set(range(10)) - set(named):
         assert f"around {middles[at]}" not in said
 
@@ -283,10 +297,10 @@ def test_score_bins_of_few_outputs_are_not_named(demo):
         cell = result.isel(score_bin=at)
         texts = wording.alike([cell.ratio.item(), cell.ci_low.item(), cell.ci_high.item()])
         middle = wording.number(cell.score_bin.item())
-        place = f"(around {middle}, {counts[at]:,} outputs)"
-        assert place in said and f"{texts[0]} [{texts[1]}, {texts[2]}]" in said.partition(place)[2][:30]
+        place = f"(scores around {middle}, {counts[at]:,} outputs)"
+        assert place in said and f"{texts[0]} [{texts[1]}, {texts[2]}]" in said.partition(place)[2][:40]
     mean = sum(r * n for r, n in zip(result.ratio.values, counts, strict=True) if n) / sum(counts)
-    assert f"is {wording.number(mean)} on average over {sum(counts):,} outputs." in said
+    assert f"a share of {wording.number(mean)} higher, on average over {sum(counts):,} outputs." in said
     for at in set(range(10)) - set(named):
         assert f"around {wording.number(result.score_bin.values[at])}" not in said
 
@@ -298,14 +312,15 @@ def test_score_bins_that_are_all_small_one_alone_and_the_highest_between():
         return made("disagreement", data, {"metric": ["a"], "other_metric": ["b"], "score_bin": [0.25, 0.5, 0.75]})
 
     assert conclusion(shares([29, 3, 1], [0.1, 0.9, 1.0])) == (
-        "Metrics order .20 of 33 pairs of outputs oppositely. No score bin has 30 pairs or more."
+        "Two metrics order a share of .20 of 33 pairs of outputs in opposite directions. No score bin has 30 "
+        "pairs or more."
     )
-    assert "The only score bin with at least 30 pairs (around .25, 30 pairs) has .10." in conclusion(
+    assert "The only score bin with at least 30 pairs (scores around .25, 30 pairs) has a share of .10." in conclusion(
         shares([30, 3, 0], [0.1, 0.9, np.nan])
     )
     assert "at least 100 pairs" in conclusion(shares([9500, 401, 99], [0.1, 0.9, 1.0]))
     said = conclusion(shares([40, 50, 30], [0.1, 0.9, 0.2]))
-    assert "; the largest share is .90 (around .50, 50 pairs)." in said
+    assert "; the largest share is .90 (scores around .50, 50 pairs)." in said
     assert conclusion(shares([0, 0, 0], [np.nan] * 3)) == "No pair of outputs could be compared."
 
 
@@ -317,7 +332,7 @@ def test_an_estimate_and_its_limits_have_the_same_digits(demo):
     assert wording.estimate(0.346, 0.2, 0.5, digits=3) == ".346 [.200, .500]"
     assert wording.estimate(0.5) == ".50" and wording.estimate(0.5, np.nan, 0.6) == ".50"
     near = intervals([0.3467, 0.3466], [0.28, 0.1], [0.41, 0.6])
-    assert conclusion(near).startswith("a agrees best with the human scores: .35 [.28, .41] (")
+    assert conclusion(near).startswith("a has the highest correlation with the human scores: .35 [.28, .41] (")
 
 
 _ESTIMATE = re.compile(r"(-?\d*\.\d+) \[(-?\d*\.\d+), (-?\d*\.\d+)\]")
@@ -342,10 +357,10 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
     assert said.startswith(
-        f"For these 12 systems, {ahead} has the highest correlation with the human scores "
-        f"and beats {wording.listed(beaten)}."
+        f"In these scores {ahead} has the highest correlation with the human scores. For these 12 systems, {ahead} "
+        f"beats {wording.listed(beaten)}"
     )
-    assert ("no significant difference" in said) == bool(rest)
+    assert ("does not differ significantly" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()
     assert f"{int((pairs_ <= 0.05).sum()) // 2} of {len(pairs_) // 2} pairs of metrics differ significantly (" in said
     nan = np.nan
@@ -356,8 +371,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "a has the highest correlation with the human scores. "
-        "There is no significant difference between a and b or c. 0 of 3"
+        "In these scores a has the highest correlation with the human scores. "
+        "a does not differ significantly from b or c. 0 of 3"
     )
 
 

@@ -65,8 +65,8 @@ def test_sentences_of_every_result(question, tmp_path):
 def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
-    made = {"correlation", "errors", "n_tasks", "margin", "inputs", "helped", "whether", "slopes", "sought", "others"}
-    made |= {"task_label", "in_strata"}
+    made = {"correlation", "n_tasks", "margin", "inputs", "helped", "tested", "slopes", "sought", "others"}
+    made |= {"task_label", "in_strata", "regression"}
     assert "confidence" not in fields or "confidence_level" in result.attrs
     made |= {"n_trials"} if result.attrs.get("method") == "formula" else set()
     for name in fields - {*made, "confidence"}:
@@ -100,8 +100,8 @@ def test_a_test_with_its_correction(demo):
     )
     text = result.meta.methods()
     assert (
-        "P-values, for these 12 systems, come from a permutation test with 199 swaps of scores, one-sided, corrected by"
-        in text
+        "P-values come from a permutation test with 199 swaps of scores, one-sided, corrected by" in text
+        and "; they apply to these 12 systems." in text
     )
     assert (
         "(Benjamini & Hochberg, 1995)" in text
@@ -110,7 +110,7 @@ def test_a_test_with_its_correction(demo):
     )
     assert "not corrected" in demo.meta.corr_test("human").meta.methods()
     formula = result.assign_attrs(method="analytic")
-    assert "P-values, for these 12 systems, come from a permutation test by formula, one" in formula.meta.methods()
+    assert "P-values come from a permutation test by formula, one" in formula.meta.methods()
     assert "resamples" not in formula.meta.methods() and "swaps" not in formula.meta.methods()
 
 
@@ -119,45 +119,42 @@ def test_one_named_pair_is_one_test(demo):
     one = demo.meta.perm_test("human", metric="judge", other="bleu", **asked)
     text = one.meta.methods()
     assert text.startswith(
-        "We tested whether the agreement of judge and bleu with the human scores, by Pearson's r over"
+        "We tested the difference between judge and bleu in agreement with the human scores, by Pearson's r over"
     )
     assert (
-        "The p-value, for these 12 systems, comes from a permutation test with" in text
-        and "99 swaps of scores, two-sided, at a significance level of .05. The" in text
+        "The p-value comes from a permutation test with" in text
+        and "99 swaps of scores, two-sided, at a significance level of .05; it applies to these 12 systems. The" in text
     )
     assert "not corrected" not in text and "for 2 metrics, 12 systems and 30 inputs used" in text
     assert "Holm's method over all tests" in one.meta.adjust("holm").meta.methods()
     both = demo.meta.perm_test("human", metric=["judge", "bleu"], **asked)  # the same test from either side
     assert both.meta.methods() == text
     chosen = demo.meta.perm_test("human", **asked).sel(metric="judge", other_metric="bleu")
-    assert "whether the agreement of judge and bleu with the human scores" in chosen.meta.methods()
+    assert "the difference between judge and bleu in agreement with the human scores" in chosen.meta.methods()
     directed = demo.meta.perm_test("human", metric=["judge", "bleu"], alternative="greater", **asked)
-    assert (
-        "P-values, for these 12 systems, come from" in directed.meta.methods()
-        and "not corrected" in directed.meta.methods()
-    )
+    assert "; they apply to these 12 systems." in directed.meta.methods() and "not corrected" in directed.meta.methods()
 
 
 def test_pairs_of_some_with_others(demo):
     test = demo.meta.corr_test("human", metric="judge", other=["bleu", "length"])
     text = test.meta.methods()
-    assert "for each pair of judge with bleu and length whether their agreement with the human scores" in text
+    assert "for each pair of judge with bleu and length the difference in agreement with the human scores" in text
     assert (
-        "P-values, for systems like these on these 30 inputs, come from Williams' test" in text
+        "P-values come from Williams' test" in text
+        and "; they apply to systems like these on these 30 inputs." in text
         and "not corrected" in text
         and "for 3 metrics, 12 systems and 30 inputs used" in text
     )
     systems = demo.meta.compare_systems(metric="judge", system="extractor-1", other="extractor-2").meta.methods()
     assert systems.startswith("We tested whether the scores of extractor-1 and extractor-2 differ (")
-    whom = "for these 2 systems on inputs like these"
-    assert f"The p-value, {whom}, comes from a paired t test, two-sided, at a significance level of .05." in systems
+    whom = "it applies to these 2 systems on inputs like these"
+    assert f"The p-value comes from a paired t test, two-sided, at a significance level of .05; {whom}." in systems
     both = demo.meta.compare_systems(metric=["judge", "bleu"], system="extractor-1", other="extractor-2")
     assert (
-        "P-values, for these 2 systems on inputs like these, come from paired t tests, two-sided, not corrected"
-        in both.meta.methods()
+        "P-values come from paired t tests, two-sided, not corrected" in both.meta.methods()
     )  # a test for each metric
     bare = test.isel(metric=0, other_metric=0).drop_vars(["metric", "other_metric"])
-    assert "for each pair of metrics whether their agreement with the human scores" in bare.meta.methods()
+    assert "for each pair of metrics the difference in agreement with the human scores" in bare.meta.methods()
 
 
 def test_intervals_of_differences(demo):
@@ -173,15 +170,15 @@ def test_mean_scores_of_few_ratings(demo):
     pooled = demo.meta.system_means(few, metric="judge").meta.methods()
     assert "with a slope pooled over systems (" in pooled
     assert (
-        "The 95 % intervals, for these 12 systems on inputs like these, are confidence intervals by Student's t "
-        in pooled
+        "The 95 % intervals are confidence intervals by Student's t" in pooled
+        and "; they apply to these 12 systems on inputs like these." in pooled
     )
     ridge = demo.meta.system_means(few, metric=["judge", "bleu"], method="ridge").meta.methods()
     assert "with a slope for each metric, by ridge regression (" in ridge and "pooled" not in ridge
     ds = demo.assign_coords(part=("input", ["a", "b"] * 15))
     assert ", within strata of part (" in ds.meta.system_means(few, metric="judge", strata="part").meta.methods()
     tests = demo.meta.compare_systems(gold=few, metric="judge", method="ppi").meta.methods()
-    assert "intervals by Student's t around the differences of prediction-powered means." in tests
+    assert "intervals by Student's t around the differences of prediction-powered means; they apply to" in tests
     assert "for 12 systems and 30 inputs used" in tests and "1 metric" not in tests
 
 
@@ -271,7 +268,7 @@ def test_the_level_of_tests_is_said_as_it_decides():
     assert len(tested) > 30
     for question in tested:
         result = answer(question)
-        level = re.search(r"at a significance level of (\.\d+)\.", methods(result))
+        level = re.search(r"at a significance level of (\.\d+)[.;]", methods(result))
         if analysis_of(result) in ("corr", "metric_corr"):
             assert level is None, question
             continue
@@ -282,7 +279,7 @@ def test_the_level_of_tests_is_said_as_it_decides():
 def test_levels_are_said_with_all_their_digits(demo):
     for alpha, text in ((0.05, ".05"), (0.025, ".025"), (0.001, ".001"), (0.0005, ".0005"), (0.1, ".10")):
         found = demo.meta.compare_systems(metric="judge", alpha=alpha)
-        assert f"at a significance level of {text}." in methods(found)
+        assert f"at a significance level of {text};" in methods(found)
         assert f"alpha {text})" in found.meta.conclusion()
     margin = demo.meta.equivalence("human", metric="rouge", other="bleu", margin=0.125, n_resamples=99, rng=1)
     assert "apart by less than .125 (" in methods(margin) and "within ±.125" in margin.meta.conclusion()
@@ -293,7 +290,7 @@ def test_confidence_of_what_is_decided_by_intervals(demo):
     found = demo.meta.discriminative_agreement("human", confidence_level=0.9, n_resamples=19, rng=1)
     assert "with a win in 90 % of them" in methods(found)
     effect = demo.meta.input_effect(metric="judge", confidence_level=0.9)
-    assert "at a significance level of .10." in methods(effect)
+    assert "at a significance level of .10;" in methods(effect)
 
 
 # --- Questions that have several answers ---
@@ -324,7 +321,7 @@ def test_raters_who_give_classes_and_labels_of_single_raters_have_sentences_of_t
 def test_plans_by_formula_say_nothing_of_trials():
     demo = xsumstat.load_dataset("demo")
     simulated = xsumstat.plan(demo, "human", metric="judge", level="input", n_inputs=[20], n_trials=2, rng=0)
-    assert "n_trials" in simulated.attrs and "in 2 trials of scores" in methods(simulated)
+    assert "n_trials" in simulated.attrs and "in 2 trials with scores" in methods(simulated)
     for found in (
         xsumstat.plan(demo, "human", difference=[2.0], n_inputs=[20]),
         xsumstat.plan(demo, "human", estimand="mean", budget=100),

@@ -7,7 +7,7 @@ import xarray as xr
 from cases import FEW, OF_DEMO, answer_of_demo
 from preference_cases import preferences
 
-from xsumstat import accessor
+from xsumstat import accessor, catalogue
 from xsumstat.catalogue import ANALYSES
 from xsumstat.narrative import available
 
@@ -143,3 +143,25 @@ def test_of_many_metrics_with_missing_scores_six_are_named(demo, n):
         at < min(n, 6) for at in range(7)
     ]
     assert (f"… ({n} metrics in all)" in told) == (n > 6)
+
+
+def test_other_variables_and_missing_ratings_are_listed(demo):
+    assert "other variables" not in repr(demo[["score"]].meta)
+    human = demo.score.sel(metric="human", drop=True)
+    rating = xr.concat([human, human + 1], "rater").rename("rating")
+    rating[0, :2, 3] = rating[1, 0, :4] = float("nan")
+    told = repr(demo[["score"]].assign(rating=rating).meta)
+    assert of(told, "other variables") == f"rating({', '.join(rating.dims)})"
+    assert of(told, "missing: rating") == f"{int(rating.isnull().sum())} of {rating.size} ratings"
+    whole = repr(demo[["score"]].assign(rating=rating.fillna(0)).meta)
+    assert "missing: rating" not in whole and "rating(" in of(whole, "other variables")
+
+
+def test_a_variable_that_the_catalogue_lacks_is_named(demo):
+    with pytest.raises(LookupError, match="a result of 'ci' has the variable 'odd', which the catalogue does not"):
+        catalogue.variable("odd", "ci")
+    with pytest.raises(LookupError, match="a result has the variable 'odd', which the catalogue does not"):
+        catalogue.variable("odd")
+    found = demo.meta.ci("human")
+    for name in found.data_vars:
+        assert found[name].attrs["long_name"] == catalogue.variable(name, "ci").long_name

@@ -68,15 +68,21 @@ def test_intervals_of_differences_are_counted_by_their_side():
     data = {"difference": (PAIRS, np.add(low, high) / 2), "ci_low": (PAIRS, low), "ci_high": (PAIRS, high)}
     coords = {"metric": ["a", "b"], "other_metric": ["x", "y", "z"]}
     said = conclusion(made("ci", data, coords, confidence_level=0.95, method="jackknife"))
-    assert said.startswith("Of 6 differences of correlations 3 lie above 0 (a minus x, a minus y and a minus z); ")
-    assert "; 2 lie below 0 (b minus x and b minus y); 1 includes 0 (no significant difference) (" in said
+    assert said.startswith(
+        "Of 6 differences of correlations 3 lie above 0 (a minus x .25 [.10, .40], a minus y .30 [.20, .40] and "
+        "a minus z "
+    )
+    assert (
+        "; 2 lie below 0 (b minus x -.25 [-.40, -.10] and b minus y -.30 [-.40, -.20]); 1 includes 0 (no "
+        "significant difference) (" in said
+    )
 
 
 @pytest.mark.parametrize("size", [2, 4, 5, 6])
 def test_the_best_is_followed_by_three_and_the_last_of_more_is_named(size):
     values = np.linspace(0.8, 0.3, size)
     said = conclusion(made("corr", {"correlation": ("metric", values)}, {"metric": list("abcdef")[:size]}))
-    assert said.startswith("a agrees best with the human scores: .80")
+    assert said.startswith("a has the highest correlation with the human scores: .80")
     followed, _, last = said.partition("It is followed by ")[2].partition("; last is ")
     assert followed.count("(") == min(size - 1, 3) or not last and size == 5
     last_one = f"{'abcdef'[size - 1]} (.30)"
@@ -88,7 +94,7 @@ def test_the_best_is_followed_by_three_and_the_last_of_more_is_named(size):
 
 def test_most_and_least_alike():
     table = pairs("metric_corr", list("abc"), {"correlation": [0.9, -0.2, 0.4]})
-    assert conclusion(table).startswith("Most alike are a and b (.90), least a and c (-.20) (")
+    assert conclusion(table).startswith("a and b correlate most (.90), a and c least (-.20) (")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,9 @@ def means(**more):
 def test_the_highest_and_the_lowest_mean_and_whose_ratings_stand_alone():
     said = conclusion(means())
     assert said.startswith("high has the highest mean human score, 5.00 [4.00, 6.00]; low has the lowest, 2.00 [")
-    assert "the ratings are as informative as 1.50 times as many" in said  # the median of 20/10 and 4/4
+    assert (
+        "The scores of judge are worth 50 % more ratings (median over systems)." in said
+    )  # the median of 20/10 and 4/4
     assert "For 1 of 2 systems the ratings are too few to use the scores of judge" in said
 
 
@@ -137,7 +145,7 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
     said = conclusion(means().assign_attrs(target="these"))
     one, two = 1 / ((1 - 10 / 40) / 20 + 1 / 40) / 10, 1 / ((1 - 4 / 40) / 4 + 1 / 40) / 4
     assert (
-        f"as informative as {wording.number((one + two) / 2)} times" in said
+        f"are worth {100 * ((one + two) / 2 - 1):.0f} % more ratings" in said
         and "has the highest mean human score over these inputs, " in said
     )
 
@@ -153,7 +161,9 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
 )
 def test_alpha_at_the_usual_limits(alpha, reading):
     one = made("agreement", {"alpha": alpha, "ci_low": NAN, "ci_high": NAN}, {}, confidence_level=0.95)
-    assert conclusion(one).endswith(f"by Krippendorff's limits, .8 and .667, that is {reading}.")
+    assert conclusion(one).startswith(
+        f"Krippendorff's alpha is {wording.number(alpha)}, without an interval. Krippendorff calls this {reading} ("
+    )
 
 
 def test_a_metric_whose_limit_is_the_raters_is_not_told_from_them():
@@ -194,7 +204,7 @@ def test_the_closest_of_points():
     data = {"coordinate": (("metric", "component"), at), "explained": ("component", [0.6, 0.3])}
     said = conclusion(made("pca", data, {"metric": list("abcd"), "component": [1, 2]}))
     assert "2 components explain 90 % of the variance of ranks (60 %, 30 %)." in said
-    assert "Closest together lie b and c." in said
+    assert "b and c are closest together." in said
 
 
 def test_bins_need_a_hundredth_of_all_rounded_up():
@@ -215,7 +225,8 @@ def test_opposite_orders_are_counted_over_pairs_of_metrics_and_of_outputs():
     coords = {"metric": names, "other_metric": names, "score_bin": [0.25, 0.75]}
     said = conclusion(made("disagreement", {"share": (dims, share), "n_pairs": (dims, n)}, coords))
     assert said.startswith(
-        "Metrics order .23 of 200 pairs of outputs oppositely, counted for each of 2 pairs of metrics."
+        "Two metrics order a share of .23 of 200 pairs of outputs in opposite directions, counted for each of 2 "
+        "pairs of metrics."
     )
     assert (0.5 * 40 + 0.1 * 60 + 0.2 * 100) / 200 == 0.23
 
@@ -223,7 +234,7 @@ def test_opposite_orders_are_counted_over_pairs_of_metrics_and_of_outputs():
 def test_improvements_are_averaged_over_outputs():
     data = {"ratio": ("score_bin", [0.8, 0.2, NAN]), "n_outputs": ("score_bin", [30, 90, 0])}
     said = conclusion(made("improvement_consistency", data, {"score_bin": [0.2, 0.5, 0.8]}))
-    assert "better by all metrics is .35 on average over 120 outputs." in said  # (.8·30 + .2·90)/120
+    assert "all metrics score a share of .35 higher, on average over 120 outputs." in said  # (.8·30 + .2·90)/120
 
 
 # --- Tests ---
@@ -246,7 +257,9 @@ def test_just_enough_resamples_are_not_called_too_few(draws, told):
 def test_a_leader_is_ahead_of_all():
     values = {"pvalue": [0.01, 0.01, 0.01], "difference": [0.3, 0.3, -0.1]}
     attrs = {"alternative": "two-sided", "method": "permutation"}
-    assert conclusion(pairs("perm_test", list("abc"), values, **attrs)).startswith("a has the highest correlation with")
+    assert conclusion(pairs("perm_test", list("abc"), values, **attrs)).startswith(
+        "In these scores a has the highest correlation with"
+    )
     round_about = pairs("perm_test", list("abc"), values | {"difference": [0.3, -0.3, 0.1]}, **attrs)
     said = conclusion(round_about)
     assert "has the highest" not in said and said.endswith(": a beats b, c beats a and b beats c.")
@@ -296,8 +309,8 @@ def test_margins_and_their_shares():
     data = {"share": ("margin", [0.2, 0.5, 0.8]), "n_tests": ("margin", [10, 10, 10])}
     said = conclusion(made("margin_sensitivity", data, {"margin": [0.1, 0.2, 0.3]}, alpha=0.05))
     assert said.startswith(
-        "Of 10 comparisons, a share of .20 is equivalent within ±.10, and .80 within ±.30; half or more from a margin "
-        "of .20 on (alpha .05"
+        "2 of 10 comparisons are equivalent within ±.10, and 8 within ±.30; half or more are equivalent within margins "
+        "of at least .20 (alpha .05"
     )
 
 
@@ -313,11 +326,11 @@ def test_the_shift_is_told_of_all_but_the_base():
     coords = {"language": ["en", "de"], "metric": names, "other_metric": names}
     said = conclusion(made("dominance", data, coords, along="language", base="en", threshold=0.975))
     assert said.startswith(
-        "language en: for 1 of 1 pairs of metrics it is clear which is better; language de: for 0 of 1 pairs"
-    )
-    assert (
-        "it is clear which is better, mean shift -.39 from en (the same metric in a share of .975 of the resamples"
-        in said
+        "language en: a agrees better than b in a share of .990 of the resamples, which decides which metric is "
+        "better; "
+        "language de: a agrees better than b in a share of .600 of the resamples, which does not decide which "
+        "metric is "
+        "better, mean shift -.39 from en (decided by a share of .975 of the resamples or more"
     )
     assert said.count("mean shift") == 1
 
@@ -328,7 +341,7 @@ def test_pairs_of_systems_that_differ_at_alpha(p, found):
     data = {"pvalue": (dims, [[[NAN, p], [p, NAN]]]), "difference": (dims, [[[NAN, 1.0], [-1.0, NAN]]])}
     coords = {"metric": ["m"], "system": ["a", "b"], "other_system": ["a", "b"]}
     one = made("compare_systems", data, coords, method="wilcoxon", alternative="two-sided", alpha=0.05)
-    assert f" b. Pairs of systems differ significantly: {found} of 1 by m (" in conclusion(one)
+    assert f" b. {found} of 1 pairs of systems differ significantly by m (" in conclusion(one)
 
 
 @pytest.mark.parametrize(
@@ -348,10 +361,12 @@ def test_f1_is_that_of_the_metric_that_is_named():
     data = {"accuracy": ("metric", [0.8, 0.7]), "f1": ("metric", [0.6, 0.9])}
     said = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.95))
     assert (
-        said.startswith("a gives .80 of the verdicts of the human scores on pairs of systems")
-        and ", F1 .60: most of 2" in said
+        said.startswith(
+            "a gives the verdict of the human scores for a share of .80 of the pairs of systems, the highest"
+        )
+        and "; F1 .60)" in said
     )
-    assert "least gives b, .70." in said and "a win in 95 % of the resamples" in said
+    assert "b has the lowest share, .70." in said and "a win in 95 % of the resamples" in said
     other = conclusion(made("discriminative_agreement", data, {"metric": ["a", "b"]}, confidence_level=0.8))
     assert "a win in 80 % of the resamples" in other
 
@@ -370,16 +385,24 @@ def test_the_interval_of_one_equivalence_has_the_level_that_decides():
 @pytest.mark.parametrize(
     ("analysis", "dim", "first", "last"),
     [
-        ("top_k_corr", "k", "Among the 12 best systems", "among the 4"),
-        ("close_corr", "gap", "Among pairs of systems in the gap 12 (scores)", "in the gap 4"),
+        ("top_k_corr", "k", "Among the 12 best systems,", "among the 4 best,"),
+        (
+            "close_corr",
+            "gap",
+            "Among pairs of systems whose means differ by at most 12,",
+            "among pairs of systems whose means differ by at most 4,",
+        ),
     ],
 )
 def test_the_best_of_the_first_and_of_the_last_number_are_told(analysis, dim, first, last):
     values = np.array([[0.9, 0.5, 0.25], [0.8, 0.6, NAN], [NAN, NAN, NAN]])
-    result = made(analysis, {"correlation": (("metric", dim), values)}, {"metric": ["a", "b", "c"], dim: [12, 8, 4]})
-    assert f"{first} a agrees best, .90; {last} a agrees best, .25 (" in conclusion(result)
+    places = [12, 8, 4] if dim == "k" else ["to 12", "to 8", "to 4"]
+    result = made(analysis, {"correlation": (("metric", dim), values)}, {"metric": ["a", "b", "c"], dim: places})
+    assert f"{first} a has the highest correlation, .90; {last} a has the highest correlation, .25 (" in conclusion(
+        result
+    )
     backwards = conclusion(result.isel({dim: [1, 0]}))
-    assert "8 best systems b agrees best, .60; among the 12 a" in backwards or dim == "gap"
+    assert "8 best systems, b has the highest correlation, .60; among the 12 best, a" in backwards or dim == "gap"
     only = conclusion(result.isel({dim: [2], "metric": [1]}))
     assert f"{first.replace('12', '4')} no metric has a correlation (" in only
 
@@ -455,16 +478,16 @@ def components(error, reliability=(0.8, 0.9, 0.95)):
 @pytest.mark.parametrize(("error", "percent", "rough"), [(1.2, 60, False), (1.22, 61, True), (2.92, 146, True)])
 def test_plans_are_rough_beyond_six_tenths(error, percent, rough):
     said = conclusion(components(error))
-    assert "Of the variance of human 50 % between systems, 10 % between inputs and 40 % in single cells." in said
+    assert "Systems account for 50 % of the variance of human, inputs for 10 % and single outputs for 40 %." in said
     doubt = ", so plans made with it are rough" if rough else ""
-    assert f"The standard error of the systems' part is {percent} % of it{doubt}." in said
+    assert f"The standard error of the systems' variance is {percent} % of that variance{doubt}." in said
 
 
 @pytest.mark.parametrize(
     ("reliability", "said"),
     [
-        ((0.8, 0.9, 0.95), "reliability of .9 or more from 20 inputs on"),
-        ((0.8, 0.8999, 0.95), "of .9 or more from 50"),
+        ((0.8, 0.9, 0.95), "reliability of .9 or more with at least 20 inputs."),
+        ((0.8, 0.8999, 0.95), "of .9 or more with at least 50"),
         ((0.7, 0.8, 0.85), "System means over 50 inputs have a reliability of .85."),
     ],
 )
@@ -503,11 +526,11 @@ def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     said = conclusion(one)
     assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
     for label, best in (
-        ("v", "a agrees best with the human scores: .50"),
-        ("w", "b agrees best with the human scores: .40"),
+        ("v", "a has the highest correlation with the human scores: .50"),
+        ("w", "b has the highest correlation with the human scores: .40"),
     ):
         assert f"kind {label}: {best}." in said
-    assert "kind all: a agrees best with the human scores: .60." in said and said.count("(") == 0
+    assert "kind all: a has the highest correlation with the human scores: .60." in said and said.count("(") == 0
     assert said.count("Pearson's r") == 1 and "Each of these: Pearson's r" in said
 
 

@@ -31,8 +31,12 @@ def biased(slope, p=0.01, corrected=None, gold=None, **attrs):
 
 def test_the_side_of_each_bias():
     said = conclusion(biased([0.4, -0.3, 0.2, 0.1], [0.05, 0.01, 0.01, 0.0501]))
-    assert "a (.40) and c (.20) score outputs with a higher length too high; b (-.30) scores" in said
-    assert "too low, in SDs of the metric (" in said and "d (" not in said and "No bias" not in said
+    assert "a (slope .40) and c (slope .20) score outputs with a higher length too high; b (slope -.30) scores" in said
+    assert (
+        "too low (slopes in SDs of the metric per SD of length; " in said
+        and "d (" not in said
+        and "No bias" not in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,15 +52,15 @@ def test_the_side_of_each_bias():
 def test_noise_explains_a_slope_at_the_reliabilities_that_the_human_scores_may_have(gold, told):
     """Where gold's reliability is 1 only that counts, and there the slope stays."""
     said = conclusion(biased([0.4], corrected=[0.3, 0.2, 0.01], gold=gold))
-    assert ("a (.40) scores outputs with a higher length higher than human scores imply" in said) == bool(told)
-    assert (told in said) if told else ("a (.40) scores outputs with a higher length too high" in said)
+    assert ("a (slope .40) scores outputs with a higher length higher than human scores imply" in said) == bool(told)
+    assert (told in said) if told else ("a (slope .40) scores outputs with a higher length too high" in said)
 
 
 def test_several_metrics_whose_slopes_noise_explains():
     said = conclusion(biased([0.4, 0.3, -0.2], corrected=[[0.3, 0.01, 0.01], [0.3, 0.2, 0.01], [0.3, 0.01, 0.01]]))
-    assert "a (.40) and b (.30) score outputs with a higher length higher than human scores imply" in said
+    assert "a (slope .40) and b (slope .30) score outputs with a higher length higher than human scores imply" in said
     assert "is .80 or less for some of these metrics." in said  # .6 for a, .8 for b
-    assert "c (-.20) scores outputs with a higher length lower than human scores imply" in said
+    assert "c (slope -.20) scores outputs with a higher length lower than human scores imply" in said
     assert "is .60 or less." in said and "too high" not in said and "too low" not in said
 
 
@@ -66,10 +70,10 @@ def test_ratings_that_show_no_slope_are_said_to_show_none():
         ci_low=one.ci_low.where(one.metric == "c", -np.inf), ci_high=one.ci_high.where(one.metric == "c", np.inf)
     )
     said = conclusion(unbounded)
-    assert "These ratings do not show how a and b score outputs with a higher length" in said
-    assert "No bias was found with a higher length (1 metric)." in said and "[.00, .20]" in said
+    assert "The bias of a and b by length cannot be estimated: the human scores are too noisy" in said
+    assert "No significant bias by length (1 metric)." in said and "[.00, .20]" in said
     alone = conclusion(unbounded.isel(metric=[0]))
-    assert "do not show how a scores outputs" in alone and "No bias was found" not in alone
+    assert "The bias of a by length cannot be estimated" in alone and "No significant bias" not in alone
 
 
 def demo(by):
@@ -96,7 +100,7 @@ def test_the_slope_is_that_of_the_errors(by):
     slope = np.linalg.lstsq(x.T, y, rcond=None)[0][1]
     assert np.sign(slope) == np.sign(by)
     told = number(float(result.slope.sel(metric="judge").squeeze()))
-    assert f"judge ({told}) scores outputs with a higher length too {'high' if by > 0 else 'low'}" in said
+    assert f"judge (slope {told}) scores outputs with a higher length too {'high' if by > 0 else 'low'}" in said
     assert "fair (" not in said
 
 

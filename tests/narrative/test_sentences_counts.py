@@ -67,7 +67,7 @@ def test_the_design_that_is_told_is_the_one_with_the_least_width(budget):
     assert len(set(widths.values())) == 3
     inputs = int(found.rated_inputs.sel(n_raters=best).squeeze())
     many = "" if best == 1 else "s"
-    assert f": {inputs} inputs, {best} rating{many} of each output of" in found.meta.conclusion()
+    assert f" buys {inputs} inputs, {best} rating{many} of each output of" in found.meta.conclusion()
 
 
 @pytest.mark.filterwarnings("ignore")

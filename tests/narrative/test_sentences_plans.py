@@ -30,8 +30,8 @@ def test_the_least_inputs_are_told_of_each_difference_and_number_of_raters():
             power = found.power.sel(difference=difference, n_raters=raters)
             assert not (power.where(found.n_inputs < least).fillna(0) >= 0.8).any()
             word = "rater" if raters == 1 else "raters"
-            told.append(f"a difference of {number(difference)}, {raters} {word}: {least:,} inputs")
-    assert f"For a power of .80 the least is: {'; '.join(told[:3])}; and 1 more. Planned for" in said
+            told.append(f"a difference of {number(difference)} with {raters} {word} needs {least:,} inputs")
+    assert f"For a power of .80, {'; '.join(told[:3])}; and 1 more. Planned for" in said
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -40,7 +40,7 @@ def test_a_metric_that_cannot_be_planned_is_left_out():
     ds = demo.assign(score=demo.score.where(demo.metric != "bleu", 1.0))
     found = xsumstat.plan(ds, "human", metric=["judge", "bleu"], level="input", target=0.1, n_inputs=[20, 50])
     assert found.width.sel(metric="bleu").isnull().all() and not found.width.sel(metric="judge").isnull().all()
-    assert "judge: " in conclusion(found) and "bleu" not in conclusion(found)
+    assert "judge needs " in conclusion(found) and "bleu" not in conclusion(found)
     nothing = found.assign(width=found.width * NAN)
     assert conclusion(nothing) == "No design could be planned."
 
@@ -51,16 +51,21 @@ def widths(low=(0.1, 0.2), high=(0.3, 0.6)):
 
 
 def test_doubts_about_widths_need_limits():
-    assert "By these data a width may be 0.5 to 1.5 times the planned one (95 % limits)." in conclusion(widths())
+    assert "As these data are uncertain, a width may be 0.5 to 1.5 times the planned one (95 % limits)." in conclusion(
+        widths()
+    )
     assert "may be" not in conclusion(widths((NAN, NAN), (NAN, NAN)))
     assert "may be" not in conclusion(widths().drop_vars(["width_low", "width_high"]))
     assert conclusion(widths()).startswith("The expected width is .20 to .40 in 2 designs; target= selects")
     planned = widths().assign(least_inputs=20.0).assign_attrs(target=0.2)
-    assert conclusion(planned).startswith("For a width of .20 the least is: 20 inputs (widths may be .10 to .30).")
+    assert conclusion(planned).startswith(
+        "For a width of .20, the smallest design has 20 inputs (the width may be .10 to .30, as these data are "
+        "uncertain)."
+    )
     unsure = planned.drop_vars(["width_low", "width_high"])
-    assert conclusion(unsure).startswith("For a width of .20 the least is: 20 inputs.")
+    assert conclusion(unsure).startswith("For a width of .20, the smallest design has 20 inputs.")
     none = planned.assign(least_inputs=NAN)
-    assert conclusion(none).startswith("For a width of .20 the least is: none of these numbers of inputs.")
+    assert conclusion(none).startswith("For a width of .20, none of these numbers of inputs is enough.")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -75,7 +80,7 @@ def test_no_design_that_reaches_the_target_is_told_of_which_judge(judge, target)
     reached = bool(found.best.any())
     assert reached == bool((found.width <= target * (1 + 1e-9)).any()) == (target > 1)
     assert (f"No design reaches the target{f' with {judge}' if judge else ''}." in said) == (not reached)
-    assert ("The cheapest design that reaches the target costs" in said) == reached
+    assert ("The cheapest design that reaches a width of 20.00 costs" in said) == reached
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -83,11 +88,11 @@ def test_ratings_alone_are_told_where_they_reach_the_target():
     demo = xsumstat.load_dataset("demo")
     found = xsumstat.plan(demo, "human", metric="judge", estimand="mean", target=20.0, cost_per_verdict=0.1)
     alone = float(found.cost_alone.squeeze())
-    assert f"by ratings alone a cost of {alone:,.6g}" in conclusion(found)
+    assert f"with ratings alone a cost of {alone:,.6g}" in conclusion(found)
     unknown = conclusion(found.assign(cost_alone=found.cost_alone * NAN))
-    assert "ratings alone" not in unknown and "inputs scored by judge; the 95 %" in unknown
+    assert "ratings alone" not in unknown and "and scores of judge for the same inputs. The 95 %" in unknown
     budget = xsumstat.plan(demo, "human", metric="judge", estimand="mean", budget=200, cost_per_verdict=0.1)
-    assert f"by ratings alone {number(float(budget.width_alone.squeeze()))}" in conclusion(budget)
+    assert f"with ratings alone {number(float(budget.width_alone.squeeze()))}" in conclusion(budget)
 
 
 def test_of_more_than_three_budgets_the_first_are_told():
@@ -97,6 +102,6 @@ def test_of_more_than_three_budgets_the_first_are_told():
     data = {name: ("budget", each) for name, each in data.items()}
     found = made(data, {"budget": n}, estimand="mean", n_raters=1, n_systems=2)
     said = conclusion(found)
-    assert said.count("With a budget of") == 3 and "And 2 more." in said
-    assert "With a budget of 30: 30 inputs, 1 rating of each output of 2 systems, for 30; the 95 % interval" in said
+    assert said.count("A budget of") == 3 and "And 2 more." in said
+    assert "A budget of 30 buys 30 inputs, 1 rating of each output of 2 systems (cost 30). The 95 % interval" in said
     assert "And" not in conclusion(found.isel(budget=[0, 1, 2])) and "of a system's mean is .03 wide." in said

@@ -83,8 +83,8 @@ def test_the_best_and_the_worst_mean_and_what_the_scores_save(n):
     assert f"{best} has the highest mean human score, {number(mean[best])} [" in said
     assert f"; {worst} has the lowest, {number(mean[worst])} [" in said
     assert ("Every output has a human score" in said) == (n == 40)
-    times = number(float(np.median(result.n_effective.values / result.n_rated.values)))
-    assert (f"as informative as {times} times as many ratings alone" in said) == (n < 40)
+    more = 100 * (float(np.median(result.n_effective.values / result.n_rated.values)) - 1)
+    assert (f"The scores of judge are worth {more:.0f} % more ratings (median over systems)." in said) == (n < 40)
     low, high = (result[f"ci_{end}"].values.ravel() for end in ("low", "high"))
     at = list(mean).index(best)
     reach = [label for place, label in enumerate(mean) if label != best and high[place] >= low[at]]
@@ -107,9 +107,9 @@ def test_of_one_system_the_mean_is_told_alone():
 @pytest.mark.filterwarnings("ignore")
 def test_without_effective_ratings_or_limits_nothing_is_said_of_them():
     result = rated(10).meta.system_means("human", metric="judge").squeeze("metric")
-    assert "as informative as" in conclusion(result) and "overlaps" in conclusion(result)
+    assert "more ratings" in conclusion(result) and "overlaps" in conclusion(result)
     unknown = conclusion(result.assign(n_effective=result.n_effective * NAN))
-    assert "informative" not in unknown and "adds nothing" not in unknown and "highest" in unknown
+    assert "more ratings" not in unknown and "adds nothing" not in unknown and "highest" in unknown
     open_ = conclusion(result.assign(ci_high=result.ci_high.where(result.system != "a")))
     assert "overlaps" not in open_ and "is best" not in open_ and "highest" in open_
 
@@ -231,7 +231,7 @@ def test_pairs_behind_the_best_system_without_a_difference_are_named(p_of_rest, 
     said = conclusion(one)
     assert "a is best by m: its scores are significantly higher than those of every other system" in said
     assert (told in said) if told else ("no significant difference" not in said)
-    assert f"{int((p[np.triu_indices(4, 1)] <= 0.05).sum())} of 6 by m" in said
+    assert f"{int((p[np.triu_indices(4, 1)] <= 0.05).sum())} of 6 pairs of systems differ significantly by m" in said
 
 
 def test_of_many_labels_the_metric_with_the_best_f1_is_counted():

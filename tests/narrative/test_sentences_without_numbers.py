@@ -45,7 +45,7 @@ def test_correlations_that_are_all_undefined_have_no_best(analysis):
 
 def test_all_metrics_that_are_equally_good_are_followed_by_none():
     said = conclusion(made("corr", {"correlation": ("metric", [0.5, 0.5])}, {"metric": ["a", "b"]}))
-    assert said.startswith("a and b agree equally well") and "followed" not in said
+    assert said.startswith("a and b have the highest correlation") and "followed" not in said
 
 
 def test_differences_without_intervals_are_not_counted():
@@ -102,7 +102,7 @@ def test_components_that_cannot_be_estimated_are_no_shares():
     said = conclusion(result)
     assert "The components of human cannot be estimated" in said and "%" not in said
     known = result.assign(share=(("metric", "effect"), [[0.5, 0.1, 0.4]]))
-    assert "50 % between systems" in conclusion(known) and "reliability" not in conclusion(known)
+    assert "Systems account for 50 % of" in conclusion(known) and "reliability" not in conclusion(known)
 
 
 # --- Tests ---
@@ -151,7 +151,7 @@ def test_power_without_a_defined_trial_is_none(variable):
 
 @pytest.mark.parametrize(
     ("low", "high", "told"),
-    [(0.2, 0.4, "(.30)"), (0.2, np.inf, "(at least .20)"), (-np.inf, -0.2, "(-.20 or below)")],
+    [(0.2, 0.4, "(slope .30)"), (0.2, np.inf, "(slope at least .20)"), (-np.inf, -0.2, "(slope -.20 or below)")],
 )
 def test_a_bias_with_one_limit_is_told_by_it(low, high, told):
     slope = (low + high) / 2 if np.isfinite(low + high) else NAN

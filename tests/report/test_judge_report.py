@@ -405,7 +405,7 @@ def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
     assert f"The mean human score is {people.mean(axis=1).mean():.2f} [" in text
     plan = page.results["plan"]
     width = 2 * float(f"{0.2 * people.mean(axis=1).std():.2g}")
-    assert "the 95 % interval of a system's mean is" in text and plan.attrs["estimand"] == "mean"
+    assert "The 95 % interval of a system's mean is" in text and plan.attrs["estimand"] == "mean"
     # the variance of one rating: that of the mean of all raters without their noise, and the noise of one
     least = int(plan.rated_inputs.sel(n_raters=1))
     noise = people.sub(people.mean()).var(axis=1, ddof=1).mean()

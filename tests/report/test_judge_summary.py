@@ -101,15 +101,16 @@ def shown(value):
 def test_agreement_beside_a_rater_and_how_much_less_it_may_be(frame, page, judge):
     text = line(page, judge)
     own, rater = (shown(beside_raters(frame, each)) for each in (judge, None))
-    assert f"Its agreement with the raters is {own}, of a single rater {rater}: " in text
+    assert f"Its agreement with the raters is {own}, a single rater's is {rater}" in text
     ceiling = page.results["human_ceiling"].sel(metric=judge)
     low, high = float(ceiling["difference_low"]), float(ceiling["difference_high"])
     if low > 0:
-        assert f"it agrees more than a rater, by {shown(low)} or more." in text
+        assert f": the judge agrees more, by {shown(low)} to {shown(high)} (95 % interval)." in text
     elif high < 0:
-        assert f"it agrees less than a rater, by {shown(-low)} at most." in text
+        assert f": the judge agrees less, by {shown(-high)} to {shown(-low)} (95 % interval)." in text
     else:
-        assert f"it is not shown to agree less or more, and may agree up to {shown(-low)} less." in text
+        reach = f"the judge may agree up to {shown(-low)} less, or {shown(high)} more (95 % interval)."
+        assert f". The difference is not significant: {reach}" in text
 
 
 @pytest.mark.parametrize("judge", ["near", "wild"])
@@ -237,8 +238,8 @@ def test_one_human_score_of_each_output_allows_no_comparison_with_a_rater(frame)
     page = one.reset_index().meta.to_scores(wide=True).meta.report("human", kind="judge")
     r = tau(one, one["near"], one["human"])
     assert re.search(
-        rf"near: Its agreement with the human scores is {shown(r)} \[.*\]; with one rating per output no rater can be "
-        "compared. Bias was not tested.$",
+        rf"near: Its agreement with the human scores is {shown(r)} \[.*\]; one rating per output allows no comparison "
+        "with a rater. Bias was not tested.$",
         page.summary[0],
     )
     assert page.summary[1] == "Weak points: with one human score per output, the raters' agreement is unknown."
@@ -302,7 +303,7 @@ def test_the_methods_are_paragraphs_on_data_estimates_and_tests(frame, page):
         "possible ratings are missing), and the scores of near and wild, with xsumstat "
         f"{xsumstat.__version__} (seed 0)."
     )
-    assert "Krippendorff's alpha" in estimates and "significance level of .05. " in tests
+    assert "Krippendorff's alpha" in estimates and "significance level of .05; they apply to these 3 systems" in tests
     assert "xsumstat" not in estimates + tests and tests.count("alternative annotator test") == 1
     assert "by the label of each single rater" in estimates
 

@@ -192,7 +192,7 @@ def test_bad_addresses(capsys, monkeypatch, store):
         cli.main(["--dask", str(store)])
     assert error.value.code == 2
     err = capsys.readouterr().err
-    assert "must be a scheduler's address, as tcp://host:8786" in err and "--dask alone stands after SCORES" in err
+    assert "must be a scheduler's address, e.g. tcp://host:8786" in err and "--dask alone follows SCORES" in err
 
 
 @pytest.mark.parametrize("package, arguments", [("dask", []), ("distributed", ["tcp://127.0.0.1:1"])])
@@ -226,6 +226,10 @@ def test_a_cluster_that_gives_up_is_one_line(capsys, monkeypatch, store):
 
         def __exit__(self, *_):
             return False
+
+        @classmethod
+        def current(cls, **_):
+            raise ValueError("no client")
 
     def dies(*_, **__):
         raise distributed.KilledWorker("task", types.SimpleNamespace(address="tcp://worker:1"), 3)

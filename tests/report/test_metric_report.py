@@ -259,9 +259,9 @@ def test_a_source_stands_in_the_code(demo):
 
 def test_as_text_and_saved(tmp_path, made, written):
     assert repr(made) == str(made) == made.text()
-    assert "judge has the highest correlation with the human scores and beats bleu and length" in " ".join(
-        str(made).split()
-    )
+    text = " ".join(str(made).split())
+    assert "In these scores judge has the highest correlation with the human scores." in text
+    assert "judge beats bleu and length" in text
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == written
 
@@ -434,7 +434,10 @@ def test_a_file_without_the_gold_lists_what_there_is(capsys, tmp_path, demo):
 def test_the_gold_is_looked_for_before_rows_are_read(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("system,input, people ,judge\na,1,2,3,4,5\n")  # a row of which an error would be
     for more, message in (
-        ([], "or --gold-file FILE; columns: 'people', 'judge'. For human scores in 'people' and judges"),
+        (
+            [],
+            "FILE; columns: 'system', 'input', 'people', 'judge'. For human scores in 'people' and judges",
+        ),
         (["--gold", "peple"], "unknown gold 'peple'; did you mean 'people'? columns: 'people', 'judge'"),
         (["--gold", "input"], "unknown gold 'input'"),
         (["--gold", "people"], "line 2: 6 fields, but the header has 4"),
@@ -474,7 +477,7 @@ def test_human_scores_are_not_judged_unless_named(capsys, tmp_path, demo):
     two = demo.assign_coords(kind=("metric", ["human", "human", *["automatic"] * 5]))
     two.to_netcdf(tmp_path / "a.nc")
     status, out, err = run(capsys, tmp_path / "a.nc", "--n-resamples", 999)
-    assert status == 0 and "judge" not in out and "judging the 5 automatic metrics" in err
+    assert status == 0 and "judge" not in out and "evaluating the 5 automatic metrics" in err
     _, out, _ = run(capsys, tmp_path / "a.nc", "--n-resamples", 999, "--metric", "judge", "rouge")
     assert "judge" in out
 

@@ -30,8 +30,8 @@ def test_the_least_design_that_reaches_a_target(demo):
     assert float(again[0]) > 0.1 >= float(again[1])
     low, high = (float((found[each] / found.width).median()) / 10 for each in ("width_low", "width_high"))
     assert found.expand_dims("metric").meta.conclusion() == (
-        "For a width of .10 the least is: judge: 48 systems on 14 inputs "
-        + f"(widths may be {low:.2f} to {high:.2f}).".replace("0.", ".")
+        "For a width of .10, judge needs 48 systems on 14 inputs "
+        + f"(the width may be {low:.2f} to {high:.2f}, as these data are uncertain).".replace("0.", ".")
         + " Planned for systems and inputs like these."
     )
 
@@ -78,7 +78,7 @@ def test_power_between_two_metrics(demo):
     )
     np.testing.assert_array_equal(found.power.squeeze(), same.power.squeeze())
     assert found.attrs["target"] == 0.8 and "least_inputs" in found
-    assert "For a power of .80 the least is: judge against bertscore:" in found.meta.conclusion()
+    assert "For a power of .80, judge against bertscore needs" in found.meta.conclusion()
 
 
 def test_power_of_differences_is_that_of_the_t_test():
@@ -108,7 +108,7 @@ def test_power_of_differences_is_that_of_the_t_test():
     drawn = rng.normal(0.6, np.sqrt(wide), (20_000, least))  # brute force
     shares = np.mean(stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.05)
     assert shares == pytest.approx(0.8, abs=0.02)
-    assert f"a difference of .60: {least} inputs" in found.meta.conclusion()
+    assert f"a difference of .60 needs {least} inputs" in found.meta.conclusion()
     assert xsumstat.plan(ds, difference=0.3, n_inputs=20, n_trials=50, rng=1).power.dims == ()
 
 
@@ -232,6 +232,6 @@ def test_what_is_refused_of_raters():
 def test_plans_for_raters_in_words_and_pictures():
     plt = pytest.importorskip("matplotlib.pyplot")
     found = xsumstat.plan(rated(), rating="people", level="input", target=0.1, n_raters=[1, 3])
-    assert "m, 1 rater: " in found.meta.conclusion() and "m, 3 raters: " in found.meta.conclusion()
+    assert "for m with 1 rater" in found.meta.conclusion() and "m with 3 raters needs" in found.meta.conclusion()
     assert [axis.get_title() for axis in found.meta.plot.plan()] == ["m, 1 raters", "m, 3 raters"]
     plt.close("all")

@@ -110,7 +110,7 @@ def test_the_cheapest_design_is_that_of_a_search_of_all():
     assert float(found.cost.min()) == pytest.approx(least, rel=1e-6)
     assert float(found.cost.where(found.best).max()) == float(found.cost.min())
     assert bool((found.width <= 0.8).all()) and bool((found.cost_alone > found.cost).all())
-    assert found.meta.conclusion().startswith(f"The cheapest design that reaches the target costs {least:,.6g}: ")
+    assert found.meta.conclusion().startswith(f"The cheapest design that reaches a width of .80 costs {least:,.6g}: ")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_pilots_with_gaps_one_rater_one_system_or_two_metrics():
     mean = xsumstat.plan(alone, rating="people", estimand="mean", budget=100, n_raters=2)
     own = alone.people.values[0].mean(axis=1)
     assert float(mean.standard_error) == pytest.approx(own.std(ddof=1) / math.sqrt(50), rel=1e-9)
-    assert "2 ratings of each output of 1 system, for 100 ratings; the 95 % interval of a system's mean is" in (
+    assert "2 ratings of each output of 1 system (cost 100 ratings). The 95 % interval of a system's mean is" in (
         mean.meta.conclusion()
     )
     two = xr.concat([alone, alone.assign_coords(metric=["other"])], "metric", data_vars="minimal")
@@ -256,7 +256,7 @@ def test_a_judge_that_knows_nothing_is_no_help_and_fixed_numbers_are_kept():
     noise = ds.assign(score=ds.score.copy(data=np.random.default_rng(3).normal(size=ds.score.shape)))
     useless = xsumstat.plan(noise, n_judged=1000, **asked)
     assert bool((useless.width > 0.98 * useless.width_alone).all())
-    assert "by ratings alone" in found.meta.conclusion() and useless.attrs["n_judged"] == 1000
+    assert "with ratings alone" in found.meta.conclusion() and useless.attrs["n_judged"] == 1000
     priced = xsumstat.plan(ds, n_judged=400, cost_per_verdict=0.1, n_raters=1, **asked)
     assert int(priced.rated_inputs.item()) == math.floor((300 - 400 * 0.3) / 3)
 
@@ -266,7 +266,7 @@ def test_words_tables_and_pictures(tmp_path):
     found = xsumstat.plan(pilot(), rating="people", estimand="difference", budget=[300, 600])
     said = found.meta.conclusion()
     assert (
-        "With a budget of 300 ratings: 100 inputs, 1 rating of each output of 3 systems, for 300 ratings; the" in said
+        "A budget of 300 ratings buys 100 inputs, 1 rating of each output of 3 systems (cost 300 ratings). The" in said
     )
     assert said.endswith("Planned for these 3 systems on inputs like these.")
     assert found.meta.methods().startswith("We planned the numbers of inputs and ratings, by their costs")

@@ -131,7 +131,7 @@ def bias(
     scores = schema.prepare(ds, gold, metric, **ready)
     calibrated.refuse(scores.score, "bias")
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
@@ -226,7 +226,7 @@ def _reliabilities(reliability: Any, method: str) -> tuple[float, ...]:
         return RELIABILITIES if method == "regression" else ()
     if method != "regression":
         raise ValueError(
-            f"reliability={reliability!r} goes with method='regression'; method={method!r} "
+            f"reliability={reliability!r} needs method='regression'; method={method!r} "
             f"{'finds it itself' if method == 'corrected' else 'does not use it'}"
         )
     several = reliability if isinstance(reliability, list | tuple | np.ndarray) else [reliability]

@@ -163,7 +163,7 @@ def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:
         found = found[~np.isnan(found)]
         if len(found) > MOST_GRADES:
             raise ValueError(
-                f"grades=True rounds to the values that people gave, which are {len(found):,} here; list the grades, "
+                f"grades=True rounds to the human scores' values, which are {len(found):,} here; list the grades, "
                 "as in grades=[1, 2, 3, 4, 5]"
             )
     else:

@@ -106,7 +106,7 @@ def close_corr(
     these = these_systems(resample, dims)
     scores = schema.prepare(ds, gold, metric, level="system", missing=missing, these_systems=these)
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     near_copies.check(scores, dims)
     method = _interval_method(method, interval, dims)
     attrs: dict[str, Any] = {"coefficient": coefficient, "level": "system", "missing": missing, "unit": unit}

@@ -147,7 +147,9 @@ def _principal(values: FloatArray, n_components: int) -> tuple[FloatArray, Float
     there = ~np.isnan(values).all(axis=1)
     cells = ~np.isnan(values[there]).any(axis=0)
     if there.sum() < 2 or not cells.any():
-        raise ValueError("pca needs two metrics with scores on the same cells, and no cell has a score of all of them")
+        raise ValueError(
+            "pca needs outputs that all metrics scored, and there are none; name metrics that share some: metric=[...]"
+        )
     ranks = rankdata(values[there][:, cells], axis=1)
     left, size, _ = np.linalg.svd(ranks - ranks.mean(axis=0), full_matrices=False)
     found = left[:, :n_components] * size[:n_components]

@@ -82,10 +82,10 @@ def equivalence(
 
     Notes
     -----
-    Null hypothesis: the correlations differ by the margin or more. A non-significant *difference* does not show
-    equivalence. The default, "tost", is slightly liberal; for a published claim, and for high correlations, use
-    "jackknife". "tost_analytic" and "anderson_hauck" are very liberal at global level. Formulas: documentation, "How
-    intervals and tests are computed"; error rates: "Calibration". Source: Braun et al. (2022), §4.
+    Null hypothesis: the correlations differ by the margin or more. With ``resample="input"`` the result applies to
+    these systems only, not to new ones. The default, "tost", is slightly liberal: for a published claim, and for high
+    correlations, use "jackknife". "tost_analytic" and "anderson_hauck" are very liberal at global level. See "How
+    intervals and tests are computed" and "Calibration". Source: Braun et al. (2022), §4.
 
     {demo}
     >>> test = ds.meta.equivalence("human", metric="rouge", other="perplexity", margin=0.2, level="input", rng=1)

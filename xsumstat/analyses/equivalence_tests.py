@@ -60,7 +60,7 @@ def drawn(
 ) -> dict[str, xr.DataArray]:
     """Difference, interval, share of draws above 0, and a p-value for each of the margins (_margin, ...), by pair."""
     scores = pairs.scores
-    checks.check_resampled(scores.score, interval.dims)
+    checks.check_resampled(scores, interval.dims)
     n_margins = 0 if margins is None else margins.sizes["_margin"]
     beside = None if margins is None else _beside(margins, pairs)
     job = _Resampled(pairs.targets, measure, interval, n_margins=n_margins)
@@ -112,7 +112,7 @@ def left_out(
     pairs: Pairs, measure: Measure, interval: BootstrapInterval, margins: xr.DataArray, progress: bool | None
 ) -> dict[str, xr.DataArray]:
     """Difference, jackknife interval, and a p-value for each of the margins (_margin, ...), by pair."""
-    checks.check_resampled(pairs.scores.score, interval.dims)
+    checks.check_resampled(pairs.scores, interval.dims)
     n_margins = margins.sizes["_margin"]
     how: dict[str, Any] = {"n_margins": n_margins, "clusters": interval.clusters}
     job = _LeftOut(pairs.targets, measure, interval.dims, interval.confidence_level, **how)

@@ -126,6 +126,19 @@ def combined(x: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(there, np.tensordot(factors, np.where(there, x, 0.0), axes=1), np.nan), factors
 
 
+def completed(f: FloatArray, z: FloatArray, strata: Strata) -> FloatArray:
+    """Scores (..., systems, inputs) in which rated outputs without a score get the system's mean score in their group.
+
+    Any function of an output may help its rating. Without these ratings a metric that refuses the worst outputs would
+    raise the mean.
+    """
+    there = ~np.isnan(f)
+    overall = Strata.none(f.shape[-1]).means(f, there)
+    means = strata.means(f, there)
+    means = np.nan_to_num(np.where(np.isnan(means), overall, means))[..., strata.codes]
+    return np.where(~there & ~np.isnan(z), means, f)
+
+
 def in_range(x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, int, int]:
     """Scores and ratings brought to where squares of them are in range, and the powers of 2 that were taken out."""
     arrays.check_finite(x, z)  # of lazy ones, which may be computed before the checks of their Dataset are
@@ -227,14 +240,16 @@ def warn_one_value(share: xr.DataArray, n: xr.DataArray) -> None:
     )
 
 
-def check_any(n_rated: xr.DataArray, left_out: xr.DataArray) -> None:
-    """Refuse scores without any rating, and say how many ratings have no score beside them."""
-    if not bool((n_rated > 0).any()):
+def check_any(n_rated: xr.DataArray, without_score: xr.DataArray) -> None:
+    """Refuse scores without any rated output that has a score, and say how many ratings have none beside them."""
+    lost = int(without_score.sum())
+    if not int(n_rated.sum()) > lost:
         raise ValueError("no output has both a gold score and a metric score; NaN is a missing score")
-    lost = int(left_out.sum())
     if lost:
         validate.warn(
-            f"left out {validate.counted(lost, 'rating')} of outputs that the metric did not score", "scores_left_out"
+            f"the metric did not score {validate.counted(lost, 'rated output')}; their ratings count, beside the "
+            "system's mean score",
+            "no_score",
         )
 
 

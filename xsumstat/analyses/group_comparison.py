@@ -109,7 +109,9 @@ def compare_groups(
         validate.choice("adjust", adjust, corrections.OF_PVALUES)
     dims = checked_resample(resample, measure, layers=False, auto=True)
     if "cell" in dims:
-        raise ValueError("resample='cell' does not go with compare_groups: it leaves out systems and inputs")
+        raise ValueError(
+            "compare_groups leaves out systems and inputs: resample must be 'both', 'system' or 'input', got 'cell'"
+        )
     names = clustering.checked(cluster, measure, given)
     ready: dict[str, Any] = {**entrance(measure), "given": given, "these_systems": these_systems(resample, dims)}
     scores = schema.prepare(ds, gold, metric, **ready)
@@ -119,7 +121,7 @@ def compare_groups(
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     near_copies.check(scores, dims, names)
     clusters = clustering.of_scores(scores, names, dims)

@@ -124,7 +124,7 @@ def human_ceiling(
     scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
-    checks.check_resampled(scores.score, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
+    checks.check_resampled(scores, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     near_copies.check(scores, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]

@@ -260,7 +260,7 @@ class _Asked:
     def check_scores(self, scores: schema.Scores, clusters: tuple[str, ...], *, of_pairs: bool) -> None:
         """Scores that can vary as is asked; warn of what makes intervals doubtful."""
         dims, measure = self.dims, self.measure
-        checks.check_resampled(scores.score, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
+        checks.check_resampled(scores, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
         warn_drawn_threshold(measure, scores.shape)
         two_values.check(scores, measure, dims)
         _check_layers(scores, self.layers)

@@ -79,13 +79,15 @@ def check_given(record: Coefficient, given: Any, dims: tuple[str, ...] = ()) -> 
         allowed = [name for name, each in table.COEFFICIENTS.items() if each.partial is not None]
         raise ValueError(f"given needs a coefficient among {validate.listing(allowed)}, got {record.name!r}")
     if drawn := [dim for dim in dims if dim in ("cell", *LAYERS)]:
-        raise ValueError(f"given goes with resample='system', 'input' or 'both', got {validate.listing(drawn)}")
+        raise ValueError(f"given needs resample='system', 'input' or 'both', got {validate.listing(drawn)}")
 
 
 def check_symmetric(record: Coefficient) -> None:
     """A coefficient whose two scores may change places, where no one of them is the gold."""
     if not record.symmetric:
-        raise ValueError(f"coefficient={record.name!r} judges a metric by gold; between metrics use a correlation")
+        raise ValueError(
+            f"coefficient={record.name!r} compares a metric with human scores; between metrics use a correlation"
+        )
 
 
 def checked_resample(resample: Any, measure: Measure, *, layers: bool = True, auto: bool = False) -> tuple[str, ...]:
@@ -119,7 +121,12 @@ def _is_auto(resample: Any) -> bool:
 
 def entrance(measure: Measure, *, constant: bool = True) -> dict[str, Any]:
     """What the entrance of scores must know of a measure; `constant` metrics pass where it is defined for them."""
-    found = {"level": measure.level, "missing": measure.missing, "compared_within": measure.compared_within}
+    found: dict[str, Any] = {
+        "level": measure.level,
+        "missing": measure.missing,
+        "compared_within": measure.compared_within,
+    }
+    found["ties_left_out"] = measure.leaves_ties_out
     return {**found, "constant": constant and measure.coefficient.of_constants}
 
 

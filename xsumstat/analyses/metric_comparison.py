@@ -188,7 +188,7 @@ class _Asked:
     def of_scores(self, scores: schema.Scores, job: _Comparison) -> _Comparison:
         dims = random_dims(self.resample, job.dims, scores.shape)
         two_values.check(scores, job.measure, dims)
-        checks.check_resampled(scores.score, dims)
+        checks.check_resampled(scores, dims)
         near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
         return replace(job, targets=targets, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))

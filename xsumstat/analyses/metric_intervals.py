@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import catalogue
-from xsumstat.analyses.intervals import ci
-from xsumstat.analyses.measure import check_symmetric
+from xsumstat.analyses.intervals import OF_BOTH, ci
+from xsumstat.analyses.measure import AUTO, check_symmetric, random_dims
 from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import table
 from xsumstat.core import levels, validate
@@ -74,6 +74,9 @@ def metric_ci(
     labels = score["metric"].values.tolist()
     if len(labels) < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")
+    if isinstance(resample, str) and resample == AUTO and interval not in OF_BOTH:
+        # One scope for all pairs, however many systems a row leaves out.
+        resample = random_dims(resample, facts.CELLS, (score.sizes["system"], score.sizes["input"]))
     keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "method": method, "interval": interval}
     keywords |= {"resample": resample, "n_resamples": n_resamples, "confidence_level": confidence_level}
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
@@ -101,7 +104,8 @@ def metric_ci(
     found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in pair_results.DIMS})
     found = pair_results.labelled(found, score, score)
     found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
-    return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci")))
+    sizes = {f"n_{dim}s": score.sizes[dim] for dim in facts.CELLS}
+    return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci", **sizes)))
 
 
 def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:

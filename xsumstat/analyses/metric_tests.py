@@ -80,8 +80,8 @@ def perm_test(
     method : {"permutation", "analytic", "auto"}, default "permutation"
         "analytic" computes the p-value of rank coefficients without sampling; "auto" does so where that is exact.
     resample : {"both", "system", "input"} or tuple of dims, optional
-        Swap the scores of each output separately ("both", the default), all scores of an input together, or all of a
-        system. Only "system" generalises to systems like these: "both" differs from the "both" of `compare_metrics`.
+        Swap the scores of each output separately ("both", the default), of an input together ("input"), or of a system
+        together ("system"). Only "system" generalises to systems like these; "both" does not, unlike in `ci`.
     {crossed swap tests n_resamples.swaps options samples}
 
     {dataset}
@@ -164,7 +164,7 @@ def prepared_perm_test(
         ties.check_number(scores.shape, level, measure.coefficient)
         _warn_of_decisions(dims, level)
     else:
-        checks.check_resampled(scores.score, dims)
+        checks.check_resampled(scores, dims)
     if dims == ("system",):
         near_copies.check(scores, dims, clusters)
     families.check_correction(adjust, within, pair_results.dims(scores))
@@ -311,7 +311,7 @@ def boot_test(
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     warn_drawn_threshold(measure, scores.shape)
     dims = random_dims(resample, dims, scores.shape)
-    checks.check_resampled(scores.score, dims)
+    checks.check_resampled(scores, dims)
     families.check_correction(adjust, within, pair_results.dims(scores))
     near_copies.check(scores, dims, clusters)
     of_scores = clustering.of_scores(scores, clusters, dims)

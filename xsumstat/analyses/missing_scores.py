@@ -320,5 +320,5 @@ def _check_inside(low: xr.DataArray, high: xr.DataArray, least: xr.DataArray, mo
         given = f"({float(low[at]):g}, {float(high[at]):g})"
         has = f"from {float(least[at]):g} to {float(most[at]):g}"
         raise ValueError(
-            f"score_range={given} does not hold the scores of {low['metric'].values.tolist()[at]!r}, {has}"
+            f"score_range={given} does not contain the scores of {low['metric'].values.tolist()[at]!r}, {has}"
         )

@@ -72,7 +72,7 @@ def position_bias(
     if not found:
         raise ValueError(
             f"no rater chose between the same two outputs in both orders; raters: {validate.listing(lacking)}. "
-            "position_bias needs pairs that were shown both ways round"
+            "position_bias needs pairs of outputs that were shown in both orders"
         )
     parts.warn_left_out(lacking, "rater", "saw no pair in both orders")
     result = asked.result(

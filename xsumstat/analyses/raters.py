@@ -94,10 +94,10 @@ def agreement(
     )
     result = {name: values.squeeze("_all") for name, values in found.items()}
     unknown = result["alpha"].isnull()
-    checks.warn_where(unknown, "undefined alpha (no cell has two ratings, or all are equal)")
+    checks.warn_where(unknown, "alpha is undefined (NaN), because no output has two ratings, or all ratings are equal")
     checks.warn_where(
         result["ci_low"].isnull() & ~unknown,
-        "no interval, which needs two labels of each dim that is random",
+        "no interval, which needs two systems if systems are random, and two inputs if inputs are",
         "no_interval",
     )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}

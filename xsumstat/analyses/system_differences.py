@@ -21,8 +21,8 @@ from xsumstat.resampling.jobs import AtOnce
 METHOD = "ppi"
 NAMES = (*estimator.NAMES, "mean_difference", "forward", "backward")
 _SCORES = ("difference", "standard_error", "ci_low", "ci_high", "mean_difference")
-# Whether a first system's ratings, and a second's, are mostly one value; that a rating has no score.
-_NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_left_out")
+# Whether a first system's ratings, and a second's, are mostly one value; how many ratings have no score.
+_NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_without_score")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class Differences(AtOnce):
         x, z, _, power = few_ratings.in_range(x, self.gold_sign * np.asarray(z))
         one, _ = few_ratings.combined(x, np.array(self.signs))
         strata = Strata.none(z.shape[-1]) if self.strata is None else self.strata
+        without_score = np.full(len(pairs), (~np.isnan(z) & np.isnan(one)).sum())
+        one = few_ratings.completed(one, z, strata)
         if strata.n > 1:
             found = stratified_differences(one, z, pairs, strata, self.target, self.level)
         else:
@@ -67,12 +69,11 @@ class Differences(AtOnce):
         found["forward"], found["backward"] = by_t(found["statistic"], found["df"], self.alternative)
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], power) for name in _SCORES}
-        rated = ~(np.isnan(one) | np.isnan(z))
-        share, n = few_ratings.one_value(np.where(rated, z, np.nan)), rated.sum(axis=-1)
-        lost = np.full(len(pairs), (~np.isnan(z) & np.isnan(one)).sum())
+        rated = ~np.isnan(z)
+        share, n = few_ratings.one_value(z), rated.sum(axis=-1)
         noted = [each[pairs[:, side]] for each in (share, n) for side in (0, 1)]
         rated_in = [] if self.strata is None else _rated_in(one, rated, pairs, strata)
-        return np.array([*(found[name] for name in NAMES), *noted, lost, *rated_in], dtype=float)
+        return np.array([*(found[name] for name in NAMES), *noted, without_score, *rated_in], dtype=float)
 
 
 def _rated_in(one: FloatArray, rated: BoolArray, pairs: IntArray, strata: Strata) -> list[FloatArray]:
@@ -98,7 +99,7 @@ def tested(
     noted = {name: found.pop(name) for name in _NOTED}
     share, n = _by_system(noted, list(scores.score.indexes["system"]), pairs)
     later = scores.later
-    later.make(few_ratings.check_any, n, noted["_left_out"].isel(_pair=0))
+    later.make(few_ratings.check_any, n, noted["_without_score"].isel(_pair=0))
     later.make(few_ratings.warn_one_value, share, n)
     later.make(checks.warn_where, n == 0, "no rating, and so no difference, for", "no_rating")
     if strata is not None:

@@ -22,7 +22,7 @@ METHODS = ("pooled", "ridge")
 _SCORES = ("mean", "ci_low", "ci_high", "standard_error", "human_mean", "human_ci_low", "human_ci_high")
 _OF_SYSTEMS = (*_SCORES, "df", "n_rated", "n_inputs", "n_effective", "rated_difference", "rated_pvalue", "fell_back")
 # For warnings alone.
-_NOTED = ("_one_value", "_few_valued", "_left_out")
+_NOTED = ("_one_value", "_few_valued", "_without_score")
 
 
 @validate.public
@@ -51,7 +51,7 @@ def system_means(
         Metric whose scores help (of several, their standardised mean); may be omitted if there is only one metric.
         Choose it on other data: the metric that looks best here gives intervals that are too short.
     target : {"new", "these"}, default "new"
-        Mean over all inputs like these, or over the inputs that the metric scored.
+        Mean over all inputs like these, or over the inputs with a score of the metric or a rating.
     method : {"pooled", "ridge"}, default "pooled"
         "pooled" uses one slope, adapted to each system as far as slopes differ. "ridge" fits a slope for each of k
         metrics; it needs 3 systems with max(20, k + 10) ratings each.
@@ -71,13 +71,14 @@ def system_means(
 
     Notes
     -----
-    Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs that
-    were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated inputs
-    and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. If `sample_inputs`
-    drew with unequal probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own.
-    Formulas: documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023),
-    "PPI++". Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models
-    and empirical Bayes methods". Wilson (1927), "Probable inference".
+    Assumption: the rated inputs are a random sample, at least within `strata`. Nothing repairs ratings of inputs
+    that were chosen by their quality. Scope: these systems on inputs like these. With z̄ the mean rating on n rated
+    inputs and D the metric's mean on all m inputs less that on the rated ones, the mean is ``z̄ + β·D``. A rated
+    output that the metric did not score gets the system's mean score. If `sample_inputs` drew with unequal
+    probabilities, z̄ is the Horvitz-Thompson estimate, and each stratum has a variance of its own. Formulas:
+    documentation, "How intervals and tests are computed". Sources: Angelopoulos, Duchi & Zrnic (2023), "PPI++".
+    Chaganty, Mussmann & Liang (2018), "The price of debiasing automatic metrics". Smyth (2004), "Linear models and
+    empirical Bayes methods". Wilson (1927), "Probable inference".
 
     {demo}
     >>> few = ds.score.sel(metric="human").isel(input=slice(15))  # the ratings of 15 of 30 inputs
@@ -166,25 +167,29 @@ class _Means(AtOnce):
         one, factors = few_ratings.combined(f, np.array(self.signs))
         gap, pvalue = estimator.rated_gap(one, z, self.strata)
         scale = None if self.scale is None else (np.ldexp(self.scale[0], -z_power), np.ldexp(self.scale[1], -z_power))
+        there = ~np.isnan(one)
+        without_score = (~np.isnan(z) & ~there).sum(axis=-1)
         if self.method == "ridge":
+            f = few_ratings.completed(np.where(there, f, np.nan), z, self.strata)
             found, slopes = ridge_means.ridge_means(f, z, self.target, self.level, scale)
         else:
+            one = few_ratings.completed(one, z, self.strata)
             found = estimator.system_means(one, z, self.strata, self.target, self.level, scale)
             slopes = factors[:, None] * found["weight"]
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], z_power) for name in _SCORES}
             gap = np.ldexp(gap, f_power) if len(f) == 1 else gap
             slopes = np.ldexp(slopes, z_power - f_power)
-        there = ~np.isnan(one)
-        rated = there & ~np.isnan(z)
+        there |= ~np.isnan(z)
+        rated = ~np.isnan(z)
         pooled = self.method == "pooled"
         found |= {
             "rated_difference": gap,
             "rated_pvalue": pvalue,
             "fell_back": _alone(rated, self.strata.n) if pooled else (slopes == 0).all(axis=0),
-            "_one_value": few_ratings.one_value(np.where(there, z, np.nan)),
+            "_one_value": few_ratings.one_value(z),
             "_few_valued": score_limits.few_valued(z, rated).astype(float),
-            "_left_out": (~np.isnan(z) & ~there).sum(axis=-1),
+            "_without_score": without_score,
         }
         rows = [found[name] for name in (*_OF_SYSTEMS, *_NOTED)]
         rated_in = np.where(self.strata.counts(there) > 0, self.strata.counts(rated), np.nan)  # NaN: no inputs at all
@@ -207,7 +212,7 @@ def _cut(found: xr.Dataset, limits: tuple[float, float] | None) -> xr.Dataset:
 
 def _warn(scores: few_ratings.FewRatings, found: Any, noted: Any, method: str) -> None:
     later, n, k = scores.later, found["n_rated"], len(scores.metrics)
-    later.make(few_ratings.check_any, n, noted["_left_out"])
+    later.make(few_ratings.check_any, n, noted["_without_score"])
     later.make(checks.warn_where, n == 0, "no rating, so no mean, for", "no_rating")
     least = "5 ratings" if method == "pooled" else f"max(20, k + 10) = {max(20, k + 10)} ratings"
     alone = (found["fell_back"] > 0) & (n > 0) & found["mean"].notnull()

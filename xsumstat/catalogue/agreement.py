@@ -49,7 +49,7 @@ ANALYSES = (
         in_table="correlation",
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
-        "begins where some metric of the one before is significantly better [freitag2021results].",
+        "begins where a metric of the previous cluster is significantly better [freitag2021results].",
         say="narrative.findings_tests.rank",
         best="narrative.findings.best_metric",
         closing="narrative.findings_tests.clusters_closing",
@@ -71,7 +71,7 @@ ANALYSES = (
         between_groups=True,
         aim="We tested whether the agreement of each metric with {gold}, {correlation}, differs between the groups of "
         "{by}, by an approximate Hotelling test of all groups [krishnamoorthy2004modified, tipton2015small] and for "
-        "each pair of groups by limits made of those of both [zou2008construction].",
+        "each pair of groups by an interval that combines the limits of the two [zou2008construction].",
         say="narrative.findings_groups.compare_groups",
         closing="narrative.findings_tests.uncorrected",
     ),
@@ -89,8 +89,7 @@ ANALYSES = (
         own=limits_of("slope"),
         tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes"))
         | {"corrected": TestName("t tests of slopes, corrected for noise in the human scores")},
-        aim="We tested whether the errors of each metric against {gold} move with {given}, {errors}; variances respect "
-        "systems and inputs as clusters [bell2002bias, cameron2011robust].",
+        aim="We regressed {regression} [bell2002bias, cameron2011robust].",
         say="narrative.findings_tests.bias",
         closing="narrative.findings_tests.bias_closing",
         core=("metric", "covariate", "reliability"),

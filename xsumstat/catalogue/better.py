@@ -19,7 +19,7 @@ ANALYSES = (
                 "number of resamples, values without one label, or groups, that are undefined", dtype=int
             )
         },
-        aim="We tested {whether} with {gold}, {correlation}, differs [zou2007toward].",
+        aim="We tested {tested} with {gold}, {correlation} [zou2007toward].",
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -32,7 +32,7 @@ ANALYSES = (
         others=("difference", "n_undefined", "exact", "samples"),
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
-        aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
         say="narrative.findings_tests.metric_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -45,7 +45,7 @@ ANALYSES = (
         others=("difference", "n_undefined", "samples"),
         dims=(*PAIRS, "resample"),
         pictures=("pvalues",),
-        aim="We tested {whether} with {gold}, {correlation}, differs [deutsch2021statistical].",
+        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
         say="narrative.findings_tests.metric_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -59,10 +59,10 @@ ANALYSES = (
         dims=PAIRS,
         pictures=("pvalues",),
         own=UNDEFINED_GROUPS,
-        aim="We tested {whether} with {gold}, {correlation}, differs [graham2014testing].",
+        aim="We tested {tested} with {gold}, {correlation} [graham2014testing].",
         special_aims={
-            "corr_test_of_value": "We tested for each metric whether its agreement with {gold}, {correlation}, differs "
-            "from {against}."
+            "corr_test_of_value": "We tested for each metric whether its agreement with {gold} differs from {against}, "
+            "{correlation}."
         },
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
@@ -106,8 +106,8 @@ ANALYSES = (
         dims=PAIRS,
         pictures=("shifts",),
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
-        "another, by the share of resamples in which it does, and call an order resolved from a share of "
-        "{threshold} on [braun2022survive].",
+        "another, by the share of resamples in which it does, and call an order resolved if the share is at "
+        "least {threshold} [braun2022survive].",
         say="narrative.findings_tests.dominance",
         core=PAIR,
         only=dict.fromkeys(PAIR, ("probability", "resolved", "probability_shift")),

@@ -132,8 +132,8 @@ ANALYSES = (
         },
         further=False,
         aim="We planned the number of systems and inputs from the jackknife's variance and the variance components "
-        "of the scores [efron1981jackknife, searle1992variance]{sought}; what these do not tell was simulated in "
-        "{n_trials} trials of scores that were drawn like them.",
+        "of the scores [efron1981jackknife, searle1992variance]{sought}; designs without a formula were simulated in "
+        "{n_trials} trials with scores that have the same components.",
         special_aims={
             "plan_of_differences": "We planned the number of inputs from the power of a paired t-test of two "
             "systems at a level of {alpha}, by the noncentral t distribution, with the mean "

@@ -26,7 +26,7 @@ ANALYSES = (
         },
         random=("input",),
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
-        aim="We tested {whether} differ{helped} [rankel2011ranking].",
+        aim="We tested {tested}{helped} [rankel2011ranking].",
         say="narrative.findings_tests.compare_systems",
         closing="narrative.findings_tests.systems_closing",
         core=("metric", "system", "other_system"),
@@ -49,8 +49,8 @@ ANALYSES = (
             "fell_back": Variable("whether ratings stand alone", dtype=bool),
         },
         random=("input",),
-        aim="We estimated each system's mean of {gold} over {inputs} from the outputs with ratings and the scores that "
-        "{helped_by} gave to all, by a regression estimator, prediction-powered inference with {slopes} "
+        aim="We estimated each system's mean of {gold} over {inputs} from the ratings and the scores of {helped_by}, "
+        "by a regression estimator, prediction-powered inference with {slopes} "
         "[angelopoulos2023ppi, chaganty2018price].",
         say="narrative.findings.system_means",
         closing="narrative.findings.means_closing",
@@ -80,7 +80,7 @@ ANALYSES = (
         pictures=("input_effect",),
         own={"statistic": Variable("Kruskal and Wallis's H"), **limits_of("mean rank, to compare")},
         random=("system",),
-        aim="We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of "
+        aim="We tested whether inputs differ in difficulty, and compared the mean ranks of each pair of inputs "
         "[rankel2011ranking, hochberg1982graphical].",
         say="narrative.findings.input_effect",
         core=("metric", "input"),

@@ -23,6 +23,8 @@ MET, NOT_MET, UNKNOWN = 0, 1, 2
 _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
+# Codes of warnings that belong beside a verdict: which outputs and prompts it is not about.
+_LEFT_OUT = ("ties_left_out", "cells_left_out", "fewer_labels")
 # Of one judge: status, name, and the reason.
 _OfJudge = tuple[int, Hashable, str]
 
@@ -66,6 +68,11 @@ def requirement(text: str) -> Requirement:
     return Requirement(text.strip(), of, bound)
 
 
+def is_of_classes(name: str) -> bool:
+    """Whether a coefficient compares classes and takes positive ones."""
+    return name in COEFFICIENTS and COEFFICIENTS[name].scale in ("classes", "two")
+
+
 def check(
     ds: xr.Dataset,
     required: Requirement,
@@ -83,7 +90,7 @@ def check(
     """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
     asked = judge_subject.subject(ds, gold, metric)
     try:
-        with value_checks.held():
+        with value_checks.held() as held:
             if required.of == "drift":
                 level, coefficient = report_data.usual_measure(ds, level, coefficient)
                 each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
@@ -92,13 +99,17 @@ def check(
             elif required.of == "bias":
                 each = _unbiased(asked, required.bound, alpha)
             else:
-                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=positive)
+                of_classes = positive if is_of_classes(required.of) else None
+                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=of_classes)
+        codes = _LEFT_OUT if required.of in COEFFICIENTS else _LEFT_OUT[:1]
+        left_out = [str(caveat) for caveat in held.caveats if caveat.code in codes]
     except ValueError as error:
-        each = [(UNKNOWN, "", str(error))]
+        each, left_out = [(UNKNOWN, "", str(error))], []
     statuses = {status for status, _, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
     reasons = "; ".join(told.rstrip(".") for _, _, told in each)
-    return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {reasons}")
+    told = ". ".join([reasons, *dict.fromkeys(f"{text[0].upper()}{text[1:]}" for text in left_out)])
+    return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {told}")
 
 
 def _verdict(each: list[_OfJudge], status: int) -> str:
@@ -138,7 +149,7 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
     for label in asked.judges:
         rate = float(found["winning_rate"].sel(metric=label))
         status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
-        told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of annotators"
+        told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of the raters"
         each.append((status, label, f"{wording.name(label)} {told}"))
     return each
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from xsumstat.cli import compilation, gate, options, task_command
@@ -21,7 +22,7 @@ from xsumstat.core import arguments, extras, validate
 from xsumstat.core.levels import LEVELS
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
-from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts
+from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts, words
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
@@ -223,6 +224,12 @@ def _positive(words: list[str] | None) -> list[Any] | None:
     return found
 
 
+def _positive_of_rules(args: argparse.Namespace, required: list[gate.Requirement]) -> bool:
+    """Whether only rules, and not the report's coefficient, know positive classes."""
+    own = args.coefficient is not None and gate.is_of_classes(args.coefficient)
+    return not own and any(gate.is_of_classes(each.of) for each in required)
+
+
 def _seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
@@ -232,7 +239,7 @@ def _seed(text: str) -> int:
 def _address(text: str) -> str:
     if ":" not in text:
         raise argparse.ArgumentTypeError(
-            f"must be a scheduler's address, as tcp://host:8786, got {text!r}; --dask alone stands after SCORES"
+            f"must be a scheduler's address, e.g. tcp://host:8786, got {text!r}; --dask alone follows SCORES"
         )
     return text
 
@@ -355,7 +362,7 @@ def _answers(
     _say(f"{name}: resampling …")
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
     shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
-    shared["positive"] = _positive(args.positive)
+    shared["positive"] = None if _positive_of_rules(args, required) else _positive(args.positive)
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
@@ -443,8 +450,10 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         taken = []
     ds = io.read_scores(file, chunks={"metric": 1} if lazy else None, **how)
     if "score" in ds:
-        sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in ds["score"].sizes.items())
-        _say(f"{path.name}: {'; '.join([sizes, *taken])}")
+        counted = {dim: size for dim, size in ds["score"].sizes.items() if not (taken and dim == "metric")}
+        sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in counted.items())
+        for line in [f"{path.name}: {sizes}", *(f"  {each}" for each in taken)]:
+            _say(line)
     if lazy and stores.stored_together(ds) > 1:
         _say(
             f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
@@ -462,17 +471,20 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     labels = [] if args.labels is not None else roles.labels_of(sample)
     sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
+    _refuse_choices(file.path, sample)
     found = roles.of(sample, {**named, "value": named["score"]})
     for field in ("system", "input"):
         roles.refuse_ambiguous(found, field)
-    if args.gold == roles.MEAN and args.gold not in sample.columns and (found.raters or found.rated):
+    is_mean = args.gold == roles.MEAN and args.gold not in sample.columns and (found.raters or found.rated)
+    if is_mean or (args.gold is not None and args.gold == found.rated):
         args.gold = None  # the mean of the raters, which is the default
     columns = [name for name in sample.columns if name not in (found.system, found.input, args.run, *args.dim)]
     if args.gold_file is None and args.raters is None and not found.tidy:
         if args.gold is not None:
             validate.known("gold", args.gold, columns, "columns")
+            _refuse_texts(sample[args.gold], args.gold)
         elif not (found.raters or found.rated or found.gold):
-            raise _no_gold("columns", columns, _example(found, args))
+            raise _no_gold("columns", list(sample.columns), _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
@@ -500,11 +512,31 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
         options_of = ", ".join(f"--{field}-column" for field in columns)
         listed = ", ".join(f"{field} from column {name!r}" for field, name in columns.items())
         said.append(f"{listed} ({options_of} to change)")
-    said += found.words()
+    said += found.words(left_out=False)
     lower = [name for name in found.lower if name not in args.lower_is_better]
     if lower:
-        said.append(f"better when lower? {' '.join(lower)} (if so, add --lower-is-better {' '.join(lower)})")
+        are = "is a low score" if len(lower) == 1 else "are low scores"
+        said.append(f"{are} of {' and '.join(lower)} good? Then add --lower-is-better {shlex.join(lower)}")
     return said
+
+
+def _refuse_choices(path: Path, sample: pd.DataFrame) -> None:
+    found = roles.choices(sample.columns)
+    if found is not None:
+        raise ValueError(
+            f"{path.name} has choices between two systems, and the command line reads scores; in Python: ds = "
+            f"pandas.read_csv({path.name!r}).meta.{roles.call_of_choices(sample, found)}"
+        )
+
+
+def _refuse_texts(column: pd.Series[Any], name: str) -> None:
+    """Raise where the human scores are texts that cannot be scores as they are."""
+    shown = [each for each in column.dropna().unique().tolist() if isinstance(each, str)]
+    if words.parsed(column).notna().any() or not shown:
+        return
+    grades = words.grades(column)
+    way = f"; if these are grades, add {arguments.given('labels', grades)}, the lowest first" if grades else ""
+    raise ValueError(f"column {name!r} has text ({validate.listing(shown, 3)}), not scores{way}")
 
 
 def _no_gold(what: str, labels: Iterable[Hashable], example: str = "") -> ValueError:
@@ -555,7 +587,7 @@ def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:
     judged = metric_choice.judged(ds, [gold]) if people else []
     if not judged or set(people) & set(judged):
         return None
-    _say(f"judging the {len(judged)} automatic metrics; --metric names others")
+    _say(f"evaluating the {len(judged)} automatic metrics; --metric names others")
     return judged
 
 

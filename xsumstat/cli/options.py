@@ -101,6 +101,8 @@ class Parser(argparse.ArgumentParser):
         if wrong is not None:
             name = wrong.partition("=")[0]
             message = f"there is no option {name}{self._hint(name)}"
+        elif given is not None and re.search(r"alt_test|bias|drift|[<>]", given[1]):
+            message = f"{given[1]} belongs to no option; repeat --require for each rule: --require RULE --require RULE"
         super().error(message)
 
     def _hint(self, wrong: str) -> str:

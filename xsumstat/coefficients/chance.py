@@ -49,7 +49,13 @@ def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure:
     """Mean accuracy in each group of random metrics, each calibrated, with a metric's missing scores."""
     there = ~np.frombuffer(missing, dtype=bool).reshape(shape)
     z = arrays.scaled(np.frombuffer(gold).reshape(shape))
-    drawn = np.where(there, np.random.default_rng(0).normal(size=(_DRAWN, *shape)), np.nan)
+    # No draws for systems and inputs that the metric and the gold do not share, which lazy scores still hold.
+    rated = ~np.isnan(z).all(axis=1, keepdims=True) if measure.own_cells else ~np.isnan(z)
+    systems, inputs = ((there & rated).any(axis=axis) for axis in (1, 0))
+    drawn = np.full((_DRAWN, *shape), np.nan)
+    size = _DRAWN, int(systems.sum()), int(inputs.sum())
+    drawn[np.ix_(np.ones(_DRAWN, dtype=bool), systems, inputs)] = np.random.default_rng(0).normal(size=size)
+    drawn[:, ~there] = np.nan
     members = Members.of(drawn[0], z, measure.level, measure.own_cells)
     first, second = np.triu_indices(len(members.x), 1)
     group, at = np.nonzero((members.present[first] & members.present[second]).T)

@@ -231,6 +231,11 @@ class Measure:
         return self.undefined == "zero" and self.level in GROUPS
 
     @property
+    def leaves_ties_out(self) -> bool:
+        """Whether inputs on which all systems tie have no correlation, and are left out of the average."""
+        return self.level == "input" and self.undefined == "drop" and not self.coefficient.of_constants
+
+    @property
     def compared_within(self) -> str:
         """Level at which outputs are compared; "input" where differences within inputs form one group."""
         return "input" if self.coefficient.within_inputs else self.level

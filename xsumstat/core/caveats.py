@@ -113,6 +113,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "decisions_swapped",
             "depends_on_scale",
             "direction",
+            "far_rating",
             "few_inputs",
             "few_pairs",
             "few_ratings",

@@ -139,13 +139,13 @@ ENTRIES = {
     """,
     "resample.ci": """
         resample : {"auto", "both", "system", "input", "cell"} or tuple of dims, default "auto"
-            What the interval generalises to: new systems and inputs, new inputs, or new systems. "auto" is "both" with
-            5 or more systems, else "input". "cell" (global level) treats outputs as independent and is too narrow.
+            What the interval generalises to: new systems and inputs ("both"), new inputs ("input"), or new systems
+            ("system"). "auto" is "both" with 5 or more systems, else "input". "cell" (global level) is too narrow.
     """,
     "resample.auto": """
         resample : {"auto", "both", "input", "system"} or tuple of dims, default "auto"
-            What the result generalises to: new systems and inputs ("both"), new inputs, or new systems. "auto" is
-            "both" with 5 or more systems, else "input".
+            What the result generalises to: new systems and inputs ("both"), new inputs ("input"), or new systems
+            ("system"). "auto" is "both" with 5 or more systems, else "input".
     """,
     "crossed": """
         crossed : bool, default False
@@ -482,6 +482,14 @@ TOGETHER = {
     "alternative confidence_level.test": """
         alternative, confidence_level : {"two-sided", "greater", "less"}, default "two-sided", and float, default 0.95
             "greater": `metric` correlates better than `other_metric`. The significance level is 1 - confidence level.
+    """,
+    "n_systems.design n_inputs.design": """
+        n_systems, n_inputs : int or list of int, optional
+            Systems and inputs of each trial; a list gives a dim of that name. Default: as many as `ds` has.
+    """,
+    "n_trials n_resamples.trials": """
+        n_trials, n_resamples : int, default 1000 and 999
+            Number of trials, and of resamples of each bootstrap or permutation test in each trial.
     """,
     "n_resamples cluster": """
         n_resamples, cluster : int, default 9999, and str, optional

@@ -227,7 +227,9 @@ COLUMNS: Words = {
     ),
     "covariate": words_of(
         "length len n_tokens num_tokens tokens token_count n_words num_words words word_count n_chars num_chars chars",
-        "char_count response_length output_length answer_length n_sentences",
+        "char_count response_length output_length answer_length summary_length translation_length n_sentences",
+        "completion_tokens output_tokens",
+        "prompt_length input_length question_length source_length prompt_tokens input_tokens",
     ),
     "category": words_of(
         "category categories topic domain genre task task_type subset split difficulty type tag source_type dataset",

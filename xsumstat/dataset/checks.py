@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,12 @@ from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts, masks
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
 
 _OFTEN = 0.05
+# A metric that ties all systems on more than this share of the inputs whose human scores differ is named.
+OFTEN_TIED = 0.25
 _NEAR = 1e-9
 _MANY = 99
 # Scores beyond this have squares that are no numbers.
@@ -85,8 +88,30 @@ def few_systems(how_many: str) -> str:
     return f"{how_many} systems: results are very uncertain"
 
 
-def check_resampled(score: xr.DataArray, dims: tuple[str, ...]) -> None:
-    if all(score.sizes.get(dim, score.sizes["system"] * score.sizes["input"]) == 1 for dim in dims):
+class _Drawn(Protocol):
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def used(self) -> tuple[xr.DataArray, xr.DataArray] | None: ...
+    @property
+    def later(self) -> Checks: ...
+
+
+def check_resampled(scores: _Drawn, dims: tuple[str, ...]) -> None:
+    """Raise where nothing varies; of lazy scores, once it is known which systems and inputs are used."""
+    _check_labels(scores.shape, dims)
+    if scores.used is not None:
+        scores.later.make(_check_used_labels, *scores.used, dims)
+
+
+def _check_used_labels(systems: xr.DataArray, inputs: xr.DataArray, dims: tuple[str, ...]) -> None:
+    if systems.values.any() and inputs.values.any():
+        _check_labels((int(systems.sum()), int(inputs.sum())), dims)
+
+
+def _check_labels(shape: tuple[int, int], dims: tuple[str, ...]) -> None:
+    systems, inputs = shape
+    if all({"system": systems, "input": inputs}.get(dim, systems * inputs) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
 
 
@@ -118,7 +143,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     for each in (systems, inputs):
         if lost := masks.lost(each):
             validate.warn(
-                empty(each.dims[0], lost, "both gold and a score"),
+                empty(each.dims[0], lost, "both a human score and a metric score"),
                 "labels_without_cells",
                 dim=each.dims[0],
                 labels=lost,
@@ -126,10 +151,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
 
 
 def empty(dim: Hashable, labels: Sequence[Hashable], both: str) -> str:
-    return (
-        f"left out {validate.counted(len(labels), str(dim))} without an output that has {both}: "
-        f"{validate.listing(labels)}"
-    )
+    return f"left out {validate.counted(len(labels), str(dim))} (no output has {both}): {validate.listing(labels)}"
 
 
 def check_finite(spread: Fact, name: str) -> None:
@@ -224,14 +246,19 @@ def report_cells(found: Gaps, what: str) -> None:
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
-def report_ties_of_two(found: Sequence[Fact] | None) -> None:
-    """Report the inputs that have no correlation, as the two systems, if there are no more, tie on them."""
+def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
+    """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:
         return
     tied, there = found
-    way = arguments.given("coefficient", "pairwise_accuracy")
-    what = f"inputs left out, as the 2 systems tie on them; {way} counts them"
-    _warn_of_counts(what, tied.labels["metric"], tied.values, there.values, "metrics", "ties_left_out")
+    way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
+    if n_systems == 2:
+        what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
+    else:
+        what = f"inputs left out, as the metric gives all systems one score; {way} counts ties"
+        often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
+        counts = np.where(often, tied.values, 0)
+    _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
@@ -345,7 +372,7 @@ def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(
         outside,
-        f"the resamples are biased: intervals that do not hold the estimate{_corrected()}, for",
+        f"the resamples are biased: intervals do not contain the estimate{_corrected()}, for",
         "outside",
     )
 
@@ -365,7 +392,7 @@ def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
 def report_given(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, name: str) -> None:
     if not float(spread) > 0:
         what = "has no value" if np.isnan(float(spread)) else "is constant"
-        raise ValueError(f"given {name!r} {what} on the systems and inputs that are looked at")
+        raise ValueError(f"given {name!r} {what} on the evaluated systems and inputs")
     if int(lost):
         validate.warn(
             f"outputs left out, as given {name!r} is missing there: {int(lost):,} of {int(cells):,}", "cells_left_out"

@@ -72,15 +72,25 @@ def spread(values: xr.DataArray) -> Fact:
     return Fact.of([dim for dim in values.dims if dim not in CELLS], found, values)
 
 
-def ties_of_two(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
-    """Inputs on which two systems tie by a metric or the gold, and inputs with scores of both, (metric,)."""
-    dims, cells = broadcast(score.variable, gold.variable)
-    one, two = (tuple(each.take(at, dims.index("system")) for each in cells) for at in (0, 1))
-    there = ~np.isnan(sum(one) + sum(two))
-    tied = there & ((one[0] == two[0]) | (one[1] == two[1]))
+def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
+    """Inputs on which a metric or, of two systems, the gold ties all systems, and inputs that could tell, (metric,).
+
+    The second are those with scores of two systems or more; of more than two systems, those whose gold varies.
+    """
+    dims, (x, z) = broadcast(score.variable, gold.variable)
+    axis, two = dims.index("system"), score.sizes["system"] == 2
+    both = ~np.isnan(x) & ~np.isnan(z)
+    of_metric, of_gold = (_varies(each, both, axis) for each in (x, z))
+    there = (both.sum(axis=axis) > 1) & (two | of_gold)
+    tied = there & ~(of_metric & of_gold)
     left = [dim for dim in dims if dim != "system"]
     beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
+
+
+def _varies(values: FloatArray, there: npt.NDArray[np.bool_], axis: int) -> npt.NDArray[np.bool_]:
+    high = np.where(there, values, -np.inf).max(axis=axis)
+    return np.asarray(high > np.where(there, values, np.inf).min(axis=axis))
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class Facts:
     of_gold: Fact  # its spread
     gaps: Gaps
     equal: list[Fact]  # to the gold, and to the ratings of each variable
-    ties: list[Fact] | None  # of two systems
+    ties: list[Fact] | None  # of all systems on an input
 
 
 def of_metrics(
@@ -186,13 +196,14 @@ def of_metrics(
     missing: str,
     ratings: Sequence[xr.DataArray],
     over: str | None,
+    ties_left_out: bool = False,
 ) -> Facts:
     """Facts of oriented scores and, where there are `ratings`, of the same scores as they came."""
     equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
     score, human = (masks.where_used(each, used) for each in (scores[0], gold))
     pooled = human if over is None else human.mean(over)
-    ties = ties_of_two(score, human) if score.sizes["system"] == 2 else None
-    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, ties)
+    tied = ties(score, pooled) if ties_left_out else None
+    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied)
 
 
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:

@@ -46,10 +46,14 @@ def why_none(attrs: Mapping[Any, Any]) -> str:
 
 def without_limits(found: xr.Dataset, scores: Scores, measure: Measure) -> xr.Dataset:
     """Intervals of two systems' order, with a warning: NaN, as no resample shows how uncertain it is."""
-    if not is_of_two(_attrs(scores, measure)):
+    # Of lazy scores only the task knows how many systems are used.
+    used = None if scores.used is None else scores.used[0].sum()
+    if not is_of_two(_attrs(scores, measure) if used is None else {**_attrs(scores, measure), "n_systems": 2}):
         return found
     values = found["correlation" if "correlation" in found else "difference"]
     certain = np.abs(values - values.round()) < _NEAR
+    if used is not None:
+        certain &= (used == 2) | ((used == 0) & (scores.shape[0] == 2))
     scores.later.make(_warn, certain, measure.coefficient.name)
     limits = {name: found[name].where(~certain) for name in ("ci_low", "ci_high", "standard_error")}
     if "fell_back" in found:

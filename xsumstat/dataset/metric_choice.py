@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.dataset import calibrated, chunking
 
 # Kinds of metrics that are judged only where they are named.
@@ -41,6 +41,18 @@ def judged(values: xr.DataArray | xr.Dataset, own: list[Hashable]) -> list[Hasha
     return [label for label in labels if label not in unasked] or labels
 
 
+def by_default(values: xr.DataArray, own: list[Hashable]) -> list[Hashable]:
+    """The same, or an error if there is none."""
+    found = judged(values, own)
+    if not found:
+        labels = validate.listing(values.indexes["metric"], 30)
+        raise ValueError(
+            f"there is no metric to evaluate besides the human scores; metrics: {labels}. A column of text is a metric "
+            f"only if {arguments.given('labels', several=True)} lists its texts, the lowest first"
+        )
+    return found
+
+
 def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric") -> list[int]:
     """Places of the labels of `dim` asked for: a label, labels, a boolean DataArray, or None for all."""
     labels = list(values.indexes[dim])
@@ -58,7 +70,7 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
         validate.known(name, label, labels, f"{dim}s")
     validate.unique(name, requested)
     if not requested:
-        raise ValueError(f"{name} leaves no {dim} to look at; {dim}s: {validate.listing(labels, 30)}")
+        raise ValueError(f"{name} must select at least one {dim}; {dim}s: {validate.listing(labels, 30)}")
     return [labels.index(label) for label in requested]
 
 
@@ -77,10 +89,10 @@ def _labels_where(condition: xr.DataArray, name: str, dim: str) -> list[Hashable
 
 def judged_places(score: xr.DataArray, metric: Any, own: list[Hashable], name: Any) -> list[int]:
     """The places of the metrics to analyse, the gold not among them."""
-    places = choose(score, judged(score, own) if metric is None else metric, "metric")
+    places = choose(score, by_default(score, own) if metric is None else metric, "metric")
     places = [at for at in places if score.indexes["metric"][at] not in own]
     if not places:
-        raise ValueError(f"metric names only the gold {name!r}")
+        raise ValueError(f"metric names only the human scores {name!r}; name other metrics")
     return places
 
 

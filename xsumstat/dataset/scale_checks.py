@@ -81,7 +81,10 @@ def of_metrics(record: Coefficient, score: xr.DataArray) -> Coefficient:
 def check_positive(record: Coefficient, positive: Any) -> None:
     if positive is not None and record.scale not in ("classes", "two"):
         some = validate.listing([name for name, each in COEFFICIENTS.items() if each.scale in ("classes", "two")])
-        raise ValueError(f"positive needs a coefficient of classes, {some}; got coefficient={record.name!r}")
+        raise ValueError(
+            f"{arguments.name('positive')} needs a coefficient of classes, {some}; got "
+            f"{arguments.given('coefficient', record.name)}, e.g. use {arguments.given('coefficient', 'kappa')}"
+        )
 
 
 def values_of(values: xr.DataArray) -> FloatArray:

@@ -83,6 +83,7 @@ def prepare(
     missing: str,
     other: Any = None,
     constant: bool = False,
+    ties_left_out: bool = False,
     given: Any = None,
     each_word: bool = False,
     compared_within: str | None = None,
@@ -101,7 +102,7 @@ def prepare(
     beside = covariates.asked(ds, score, given, own_labels, level=level, each_word=each_word)
     names = tuple(each.name for each in beside)
     unasked = [*own_labels, *(each.source for each in beside)]
-    rows = metric_choice.choose(score, metric_choice.judged(score, unasked) if metric is None else metric, "metric")
+    rows = metric_choice.choose(score, metric_choice.by_default(score, unasked) if metric is None else metric, "metric")
     columns = rows if other is None else metric_choice.choose(score, other, "other")
     chosen = rows + [at for at in columns if at not in rows]
     places = [[chosen.index(at) for at in each] for each in (rows, columns)]
@@ -137,7 +138,8 @@ def prepare(
     checks.refuse_copies(ratings)
 
     raters = list(ratings.values())
-    found = by_metric(facts.of_metrics, [score, *([raw] if raters else [])], human, used, missing, raters, over)
+    asked = [score, *([raw] if raters else [])]
+    found = by_metric(facts.of_metrics, asked, human, used, missing, raters, over, ties_left_out)
     n_metrics = ds["score"].sizes["metric"]
     declared, against = [], {}
     if not is_lazy:
@@ -152,8 +154,7 @@ def prepare(
     later.make(checks.check_metrics, found.spread, constant)
     checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
-    if level == "input" and not constant:
-        later.make(checks.report_ties_of_two, found.ties)
+    later.make(checks.report_ties, found.ties, score.sizes["system"])
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None

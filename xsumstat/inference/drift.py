@@ -127,7 +127,8 @@ class Shifts:
             residuals = arrays.summed(residuals.T, units).T
             n_units = (arrays.summed(there.T.astype(float), units) > 0).sum(axis=0).astype(float)
             # Without each unit; their products add up to s²/n where a unit is a prompt.
-            moves = residuals / np.sqrt(n**2 * (n_units - 1) / n_units)[:, None]
+            scale = np.sqrt(n**2 * (n_units - 1) / n_units)
+            moves = residuals / np.where(scale > 0, scale, np.nan)[:, None]
         return cls(values, moves @ moves.T, n_units, near)
 
     @property

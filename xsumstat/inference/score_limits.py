@@ -87,6 +87,10 @@ def limited(
     # Ratings without any spread say nothing of how much the metric helps.
     ratio = np.where(_distinct(z, rated) == 1, np.where(ratio > 0, np.minimum(ratio, 1.0), 1.0), ratio)
     ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
+    # The metric may move a mean off the end that all of a system's ratings have; its limit stays there.
+    lowest = np.where(rated, z, np.inf).min(axis=-1, initial=np.inf)
+    highest = np.where(rated, z, -np.inf).max(axis=-1, initial=-np.inf)
+    at_end = {"ci_low": ((highest == low) & (high > low), low), "ci_high": ((lowest == high) & (high > low), high)}
     changed = dict(numbers)
     changed["n_effective"] = np.where(few, ratio * numbers["n_rated"], numbers["n_effective"])
     for own, prefix in ((per_n / ratio, ""), (per_n, "human_")):
@@ -99,7 +103,8 @@ def limited(
                 by_t = numbers[f"{prefix}{name}"]
                 outer = np.fmin if name == "ci_low" else np.fmax
                 limit = np.where(passes | exact | np.isnan(width), limit, outer(limit, by_t))
-            changed[f"{prefix}{name}"] = np.where(few, limit, numbers[f"{prefix}{name}"])
+            stays, end = at_end[name]
+            changed[f"{prefix}{name}"] = np.where(few, np.where(stays, end, limit), numbers[f"{prefix}{name}"])
     half = (changed["ci_high"] - changed["ci_low"]) / 2
     error = half / float(ndtri(0.5 + level / 2))
     changed["standard_error"] = np.where(few, error, numbers["standard_error"])

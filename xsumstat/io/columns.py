@@ -32,7 +32,7 @@ def header(path: Path) -> list[str]:
             raise ValueError(f"line {rows.line_num}: {error}") from error
     if not first:
         raise ValueError(tables.EMPTY)
-    tables.check_separator(first)
+    tables.check_separator(first, path)
     tables.check_text(rows.line_num, first)
     return [name.strip() for name in first]
 

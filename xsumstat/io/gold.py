@@ -20,6 +20,7 @@ from xsumstat.io import (
     cells,
     columns,
     drawn_ratings,
+    far_ratings,
     filled_sheets,
     frames,
     mtme,
@@ -162,6 +163,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     if name in score.indexes["metric"]:
         raise ValueError(f"there is a metric {name!r} in the scores already; name the human scores otherwise")
     human = locate.checked(human.drop_vars([each for each in human.coords if each not in human.dims]), "human")
+    far_ratings.report(human)
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in facts.CELLS}

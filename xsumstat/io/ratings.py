@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat.core import arguments, validate
 from xsumstat.dataset import align, directions
+from xsumstat.io import far_ratings
 from xsumstat.io.labels import Place
 
 VARIABLE = "rating"
@@ -93,6 +94,7 @@ def at_rows(rows: np.ndarray[Any, Any], place: Place) -> Place:
 
 def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray) -> xr.Dataset:
     """Scores with the ratings, and with the raters' mean as a metric, on the union of labels."""
+    far_ratings.report(ratings)
     if scores is None:
         ds = mean.to_dataset(name="score")
     else:

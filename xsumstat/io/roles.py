@@ -11,6 +11,7 @@ import pandas as pd
 
 from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import (
+    CHOICES,
     COLUMNS,
     JUDGES,
     LOWER_IS_BETTER,
@@ -57,6 +58,7 @@ class Roles:
     texts: list[str]
     numbers: list[str]
     words_in: dict[str, str]  # by column of texts that could be scores, what it holds
+    partly: dict[str, str]  # by column of scores that are texts in some rows, the first of these texts
     ambiguous: dict[str, list[str]]  # by field, its several candidates
 
     def told(self, gold: str | None, raters: list[str] | None, elsewhere: bool) -> Roles:
@@ -65,7 +67,7 @@ class Roles:
         if raters is not None:
             rest = [name for name in (*self.metrics, *own) if name not in raters]
             return replace(self, raters=list(raters), rated=None, metrics=rest, gold=None)
-        if gold is None and not elsewhere:
+        if (gold is None and not elsewhere) or (gold is not None and gold == self.rated):
             return self
         people = [name for name in (*own, self.gold) if name not in (None, gold)]
         return replace(self, gold=gold, raters=[], rated=None, metrics=[*self.metrics, *own], people=people)
@@ -116,18 +118,18 @@ class Roles:
             name not in named and not pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns
         )
 
-    def words(self) -> list[str]:
-        """How columns were read, besides the columns of labels."""
+    def words(self, *, left_out: bool = True) -> list[str]:
+        """How columns were read, besides the columns of labels; `left_out` False where the reader reports these."""
         said = []
         if self.raters:
             said.append(f"{len(self.raters)} raters: {', '.join(self.raters)}")
         if self.rated is not None:
             said.append(f"ratings: {self.rated}, by {self.rater}")
         if self.gold is not None:
-            beside = f"{'left out' if self.gold == MEAN else 'not judged'}, as the raters' mean is the gold"
+            beside = f"{'left out' if self.gold == MEAN else 'not evaluated'}, because the raters' mean is used"
             said.append(f"human scores: {self.gold}{f' ({beside})' if self.raters or self.rated else ''}")
         if self.people:
-            said.append(f"human scores, not judged: {', '.join(self.people)}")
+            said.append(f"human scores, not evaluated: {', '.join(self.people)}")
         for names, what in ((self.judges, "judge"), (self.covariates, "covariate")):
             if names:
                 said.append(f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}")
@@ -138,8 +140,11 @@ class Roles:
             names = [name for name, described in self.described.items() if described == dim]
             if names:
                 said.append(f"{', '.join(names)}: {'a coordinate' if len(names) == 1 else 'coordinates'} of {dim}s")
-        for name, held in self.words_in.items():
-            said.append(f"left out: {name}, which holds {held}")
+        said += [
+            f"{'no scores' if name in self.described else 'left out'}: {name}, which holds {held}"
+            for name, held in self.words_in.items()
+            if left_out or name in self.described
+        ]
         if self.texts:
             said.append(f"text{'s' * (len(self.texts) > 1)} left out: {', '.join(self.texts)}")
         if self.numbers:
@@ -166,7 +171,8 @@ def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Ro
     rest = [name for name in free if name not in taken]
     found = Roles(
         **fields, tidy=tidy, raters=raters, people=[], gold=None, rated=None, metrics=[], judges=[], covariates=[],
-        lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], words_in={}, ambiguous=ambiguous,
+        lower=[], described=_described(frame, rest, fields), texts=[], numbers=[], words_in={}, partly={},
+        ambiguous=ambiguous,
     )  # fmt: skip
     if tidy:
         return _of_tidy(frame, found, rest)
@@ -185,15 +191,28 @@ def _judges_apart(frame: pd.DataFrame, found: Roles) -> Roles:
 
 
 def _of_tidy(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    labels = frame[found.metric].dropna().unique().tolist() if found.rater is None else []
-    labels = [label for label in labels if isinstance(label, str)]
-    raters = _single([label for label in labels if _is_rater(label)])
+    rated = _rated_metric(frame, found)
+    labels = frame[found.metric].dropna().unique().tolist() if found.rater is None or rated is not None else []
+    labels = [label for label in labels if isinstance(label, str) and label != rated]
+    raters = _single([label for label in labels if _is_rater(label)]) if rated is None else []
     metrics = [label for label in labels if label not in raters]
-    return _classified(replace(found, texts=_texts(frame, rest, found.described)), metrics, raters)
+    return _classified(replace(found, texts=_texts(frame, rest, found.described), rated=rated), metrics, raters)
+
+
+def _rated_metric(frame: pd.DataFrame, found: Roles) -> str | None:
+    """The metric that is ratings: the only one with names of raters, who are several and no judges."""
+    if found.rater is None or found.metric not in frame.columns:
+        return None
+    there = frame[found.rater].notna()
+    metrics, raters = (frame.loc[there, name].unique().tolist() for name in (found.metric, found.rater))
+    judges = any(isinstance(rater, str) and _is_judge(rater) for rater in raters)
+    return metrics[0] if len(metrics) == 1 and len(raters) > 1 and not judges and isinstance(metrics[0], str) else None
 
 
 def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
-    numeric = [name for name in rest if _is_number(frame[name])]
+    partly = {name: words.among_numbers(frame[name]) for name in (*rest, *found.raters)}
+    mixed = {name: text for name, text in partly.items() if text is not None and not _is_number(frame[name])}
+    numeric = [name for name in rest if _is_number(frame[name]) or name in mixed]
     labels = {*COLUMNS["input"], *COLUMNS["category"], *COLUMNS["system"]}
     numbers = [name for name in numeric if spelt(name) in labels]
     metrics = [name for name in numeric if name not in numbers]
@@ -204,7 +223,8 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
         found,
         texts=_texts(frame, rest, found.described),
         numbers=[name for name in numbers if name not in found.described],
-        words_in=_words_in(frame, [name for name in rest if name not in found.described]),
+        words_in=_words_in(frame, [name for name in rest if name not in found.described or _is_judge(name)]),
+        partly=mixed,
     )
     return _classified(found, metrics, found.raters)
 
@@ -323,12 +343,12 @@ def _is_rater(name: str) -> bool:
 
 
 def _may_be_ratings(column: pd.Series[Any]) -> bool:
-    if _is_number(column) or pd.api.types.is_bool_dtype(column.dtype):
+    if _is_number(column) or pd.api.types.is_bool_dtype(column.dtype) or words.among_numbers(column) is not None:
         return True
     if tabular.is_nested(column):
         return False
-    words = column.dropna().unique()
-    return len(words) <= _FEW_WORDS and all(len(str(word).split()) <= 3 for word in words)
+    labels = column.dropna().unique()
+    return len(labels) <= _FEW_WORDS and all(len(str(label).split()) <= 3 for label in labels)
 
 
 def _is_number(column: pd.Series[Any]) -> bool:
@@ -377,16 +397,20 @@ def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str
 
 
 def _words_in(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, str]:
-    """Columns of texts that could be scores: numbers with decimal commas, or grades in words."""
+    """What columns without a role hold: numbers with decimal commas, grades in words, or other text."""
     found: dict[str, str] = {}
     for name in columns:
-        if tabular.is_nested(frame[name]) or _is_number(frame[name]) or is_text(frame[name], name):
+        if tabular.is_nested(frame[name]) or _is_number(frame[name]) or words.among_numbers(frame[name]) is not None:
+            continue
+        if is_text(frame[name], name) and not _is_judge(name):
             continue
         number, grades = words.comma(frame[name]), words.grades(frame[name])
         if number is not None:
             found[name] = f"numbers with decimal commas ({number}): read them as numbers"
         elif grades:
             found[name] = f"text ({', '.join(grades)}); grades need labels, the lowest first"
+        elif frame[name].notna().any():
+            found[name] = f"no numbers, e.g. {validate.given(frame[name].dropna().iloc[0])}"
     return found
 
 
@@ -402,6 +426,28 @@ def is_text(column: pd.Series[Any], name: Any) -> bool:
         return True
     there = column.dropna().head(1000)
     return len(there) > 0 and float(there.map(lambda value: len(str(value))).mean()) >= _LONG
+
+
+def choices(columns: Iterable[Any]) -> dict[str, str | None] | None:
+    """Columns of choices between two outputs by their role in `to_preferences`; None for another table."""
+    spelled = {spelt(name): name for name in reversed(list(columns)) if isinstance(name, str)}
+    found = {role: next((spelled[word] for word in names if word in spelled), None) for role, names in CHOICES.items()}
+    return None if None in (found["left"], found["right"], found["choice"]) else found
+
+
+def call_of_choices(frame: pd.DataFrame, found: Mapping[str, str | None]) -> str:
+    """The call that makes preferences of a frame of choices."""
+    arguments = [
+        f"{role}={column!r}" if column is not None else f"{role}=..."
+        for role, column in found.items()
+        if (column != role or role == "rater") and (column is not None or role == "prompt")
+    ]
+    rater = found["rater"]
+    raters = [] if rater is None else [each for each in frame[rater].dropna().unique() if isinstance(each, str)]
+    people = [label for label in raters if not _is_judge(label)]
+    if people and len(people) < len(raters) and len(people) <= _FEW_WORDS:
+        arguments.append(f"kind={{'human': {people!r}}}")
+    return f"to_preferences({', '.join(arguments)})"
 
 
 def refuse_ambiguous(found: Roles, field: str) -> None:

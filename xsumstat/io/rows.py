@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,6 @@ from xsumstat.io.labels import Codes, Labels, Place
 SYSTEM = "system"
 # The attribute that names the columns of texts that are left out.
 LEFT_OUT = "left_out"
-_LARGEST_FLOAT = sys.float_info.max
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _FEW_GRADES = 7  # a column with more words than these is no column of grades
 _MEANS = {
@@ -203,7 +201,8 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
             constant.append(metric)
     if constant:
         validate.warn(
-            f"{validate.named('column', constant)} read as metrics, with one value for each system; "
+            f"{validate.named('column', constant)} read as {'a metric' if len(constant) == 1 else 'metrics'}, with one "
+            "value for each system; "
             f"name the metrics with {arguments.given('metric', several=True)} if this is wrong",
             "perhaps_no_metric",
         )
@@ -211,31 +210,31 @@ def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Code
 
 def _mostly_numbers(column: pd.Series[Any]) -> bool:
     there = column.dropna()
-    return len(there) > 0 and _parsed(there).notna().mean() >= 0.5
+    return len(there) > 0 and words.parsed(there).notna().mean() >= 0.5
 
 
-def _parsed(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column as floats: NaN for non-numbers, infinity on overflow."""
-    try:
-        return pd.to_numeric(column, errors="coerce")
-    except OverflowError:
-        return pd.to_numeric(column.map(_within_floats), errors="coerce")
-
-
-def _within_floats(value: Any) -> Any:
-    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
-        return math.inf if value > 0 else -math.inf
-    return value
-
-
-def _way_to_numbers(texts: pd.Series[Any]) -> str:
-    """What to do with a column of texts; a few words may be grades."""
-    words = [each for each in texts.unique() if isinstance(each, str)]
-    if not 2 <= len(words) <= _FEW_GRADES:
-        return arguments.only_in_python("; convert with pd.to_numeric")
+def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
+    """What to do with texts: decimal commas, missing scores among numbers, or, if they are few, grades."""
+    number = words.comma(column)
+    if number is not None:
+        return f"; it {_with_decimal_commas(number)}"
+    grades = [each for each in column.iloc[wrong].unique() if isinstance(each, str)]
+    if words.among_numbers(column) is not None or not 2 <= len(grades) <= _FEW_GRADES:
+        way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
+        way = way if arguments.in_python() else "empty these fields of the file"
+        return f"; to treat text as missing scores: {way}"
     return (
-        f"; if these are grades, name them from the lowest to the highest, such as {arguments.given('labels', words)}"
+        f"; if these are grades, name them from the lowest to the highest, such as {arguments.given('labels', grades)}"
     )
+
+
+def _with_decimal_commas(number: str) -> str:
+    way = (
+        "read the file with pandas.read_csv(..., decimal=',')"
+        if arguments.in_python()
+        else "write decimals with a point"
+    )
+    return f"holds text, numbers with decimal commas ({number!r}): {way}"
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -243,11 +242,12 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     elif column.dtype == object and kind in ("integer", "floating", "mixed-integer-float"):
-        values = _parsed(column).to_numpy(dtype=float)
+        values = words.parsed(column).to_numpy(dtype=float)
     else:
-        wrong = np.flatnonzero((_parsed(column).isna() & column.notna()).to_numpy())
+        wrong = np.flatnonzero((words.parsed(column).isna() & column.notna()).to_numpy())
         first = f", the first is {_at(column, wrong, place)}" if len(wrong) else ""
-        way = f"; {_without_percent_signs(name)}" if _holds_percentages(column) else _way_to_numbers(column.iloc[wrong])
+        percent = _holds_percentages(column)
+        way = f"; {_without_percent_signs(name)}" if percent else _way_to_numbers(column, name, wrong)
         raise TypeError(f"column {name!r} must hold numbers, got dtype {column.dtype}{first}{way}")
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -261,7 +261,7 @@ def _holds_percentages(column: pd.Series[Any]) -> bool:
     texts = [value.rstrip() for value in values if isinstance(value, str)]
     if len(texts) < len(values) or not any(text.endswith("%") for text in texts):
         return False
-    return bool(_parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
+    return bool(words.parsed(pd.Series([text.rstrip(" %") for text in texts])).notna().all())
 
 
 def _of_percentages(frame: pd.DataFrame, columns: list[str]) -> str:
@@ -310,9 +310,8 @@ def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> None:
     held = [f"{column!r} {text}" for column, text in told.items() if text]
     others = [column for column, text in told.items() if not text]
     if others:
-        held.append(
-            f"no values of a metric, system or input: {validate.listing(others)}{_of_percentages(frame, others)}"
-        )
+        named = f": {validate.listing(others)}" if held else ""
+        held.append(f"no values of a metric, system or input{named}{_of_percentages(frame, others)}")
     validate.warn(f"left out {validate.named('column', columns)}: {'; '.join(held)}", "columns_left_out")
 
 
@@ -322,10 +321,7 @@ def _held(column: pd.Series[Any]) -> str:
         return ""
     number = words.comma(column)
     if number is not None:
-        return (
-            f"holds text, numbers with decimal commas ({number!r}): "
-            "read the file with pandas.read_csv(..., decimal=',')"
-        )
+        return _with_decimal_commas(number)
     grades = words.grades(column)
     if not grades:
         return ""
@@ -357,11 +353,12 @@ def _filled(
 def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> None:
     first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
+    of_raters = arguments.only_in_python(", or ratings=... and rater=... with the metric and the column of raters")
     raise ValueError(
         f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
         f"{listed}; {arguments.adding('aggregate', 'mean')}, or "
         f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} "
-        "with the column of a judge's runs"
+        f"with the column of a judge's runs{of_raters}"
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import re
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -13,6 +15,7 @@ import pandas as pd
 from xsumstat.core import validate
 
 EMPTY = "it is empty: its first line must name the columns"
+_LINES = 1000  # by which decimal commas are known
 _LONGEST_FIELD = 2**31 - 1  # a column may hold whole documents
 
 
@@ -54,7 +57,7 @@ def _checked_lines(path: Path, separator: str) -> list[int]:
                     check_text(start, row)
                     if header is None:
                         header = row
-                        _check_header(start, header)
+                        _check_header(start, header, path)
                     else:
                         _check_row(start, row, header, separator)
                         starts.append(start)
@@ -72,11 +75,22 @@ def _is_blank(row: list[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def check_separator(header: list[str]) -> None:
+def check_separator(header: list[str], path: Path) -> None:
     if len(header) == 1 and ";" in header[0]:
+        decimal = ", decimal=','" if _has_decimal_commas(path) else ""
+        new = path.with_name(f"{path.stem}-commas.csv").name
         raise ValueError(
-            f"it has one column, {validate.given(header[0])}; separate its columns with commas, or with tabs in a .tsv"
+            f"it has one column, {validate.given(header[0])}: its columns are separated with semicolons"
+            f"{' and its decimals with commas' * bool(decimal)}. Write it anew in Python: pandas.read_csv("
+            f"{path.name!r}, sep=';'{decimal}).to_csv({new!r}, index=False)"
         )
+
+
+def _has_decimal_commas(path: Path) -> bool:
+    """Whether a field of the first lines, which semicolons separate, is a number with a decimal comma."""
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        fields = itertools.chain.from_iterable(line.split(";") for line in itertools.islice(stream, _LINES))
+        return any(re.fullmatch(r'"?[+-]?\d+,\d+"?', field.strip()) for field in fields)
 
 
 def check_text(line: int, row: list[str]) -> None:
@@ -86,8 +100,8 @@ def check_text(line: int, row: list[str]) -> None:
         )
 
 
-def _check_header(line: int, header: list[str]) -> None:
-    check_separator(header)
+def _check_header(line: int, header: list[str], path: Path) -> None:
+    check_separator(header, path)
     twice = [name for name, count in Counter(each.strip() for each in header).items() if name and count > 1]
     if twice:
         raise ValueError(f"line {line}: the header has {validate.listing(twice)} more than once")

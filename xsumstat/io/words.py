@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from typing import Any
 
 import pandas as pd
 
 _LOOKED_AT = 1000  # values by which a column is known
 _FEW_GRADES = 7  # a column with more words than these is no column of grades
+_LARGEST_FLOAT = sys.float_info.max
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
@@ -24,6 +27,31 @@ def comma(column: pd.Series[Any]) -> str | None:
     first = next((each for each in found if _COMMA.fullmatch(each)), None)
     numbers = all(_COMMA.fullmatch(each) or re.fullmatch(r"[+-]?\d+", each) for each in found)
     return first if numbers else None
+
+
+def parsed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column as floats: NaN for non-numbers, infinity on overflow."""
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        return pd.to_numeric(column.map(_within_floats), errors="coerce")
+
+
+def _within_floats(value: Any) -> Any:
+    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
+        return math.inf if value > 0 else -math.inf
+    return value
+
+
+def among_numbers(column: pd.Series[Any]) -> str | None:
+    """The first text of a column that mostly holds numbers, as "I cannot grade this"; None for other columns."""
+    if not pd.api.types.is_object_dtype(column.dtype) and not pd.api.types.is_string_dtype(column.dtype):
+        return None
+    there = column.dropna().head(_LOOKED_AT)
+    numbers = parsed(there).notna()
+    if not len(there) or numbers.all() or numbers.mean() < 0.5 or comma(column) is not None:
+        return None
+    return str(there[~numbers].iloc[0])
 
 
 def _texts(column: pd.Series[Any]) -> list[str]:

@@ -12,7 +12,7 @@ import xarray as xr
 import xsumstat
 from xsumstat import catalogue
 from xsumstat.catalogue import ANALYSES
-from xsumstat.core import method_synonyms, synonyms, validate
+from xsumstat.core import method_synonyms, validate
 from xsumstat.dataset import drawn, facts, golds, preferences, wording
 from xsumstat.io import roles, runs, texts
 
@@ -230,6 +230,7 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
         ("recognised", ", ".join(labels) or "no column by its name"),
     ]
     said += [("" if at else "used as", text) for at, text in enumerate(found.words())]
+    said += [("first", text) for text in _as_numbers(found)]
     said.append(("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"))
     for field, names in found.ambiguous.items():
         others = validate.listing([name for name in names if name != columns.get(field)])
@@ -241,25 +242,26 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     return [*said, ("next", "ds.meta lists the methods; help(df.meta.to_scores) describes other layouts")]
 
 
-def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """The call that makes preferences of a frame of choices; None for others."""
-    spelt = {synonyms.spelt(name): name for name in reversed(list(frame.columns)) if isinstance(name, str)}
-    found = {
-        role: next((spelt[word] for word in words if word in spelt), None)
-        for role, words in method_synonyms.CHOICES.items()
-    }
-    if None in (found["left"], found["right"], found["choice"]):
-        return []
-    arguments = [
-        f"{role}={column!r}" if column is not None else f"{role}=..."
-        for role, column in found.items()
-        if column != role and (column is not None or role == "prompt")
+def _as_numbers(found: roles.Roles) -> list[str]:
+    """What to do with scores that are texts in some rows, before the call that reads them."""
+    return [
+        f"df[{name!r}] = pandas.to_numeric(df[{name!r}], errors='coerce')  # text such as {text!r} becomes missing"
+        for name, text in found.partly.items()
     ]
+
+
+def _of_choices(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """The call that makes preferences of a frame of choices; none for others."""
+    found = roles.choices(frame.columns)
+    if found is None:
+        return []
+    call = roles.call_of_choices(frame, found)
+    hint = [] if "kind=" in call else [("", "kind={'human': [...]} names the human raters")]
     known = ", ".join(f"{column!r} ({role})" for role, column in found.items() if column is not None)
     return [
         ("columns", validate.listing(frame.columns, 20)),
         ("recognised", known),
-        ("choices", f"ds = df.meta.to_preferences({', '.join(arguments)})"),
-        ("", "kind={'human': [...]} names the human raters"),
+        ("choices", f"ds = df.meta.{call}"),
+        *hint,
         ("next", "ds.meta lists the methods; help(df.meta.to_preferences) lists the words that a choice may be"),
     ]

@@ -111,17 +111,23 @@ def _best(values: FloatArray) -> list[int]:
 
 
 def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "") -> str:
-    """The metric that agrees best with gold; `by` which interval."""
+    """The metric with the highest correlation with gold; `by` which interval."""
     named, best = labels(result), _best(values)
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
-        what = "a correlation" if wording.scale_of(result.attrs) is None else "an agreement"
-        return wording.Sentence(f"{name(named[0])} has {what} of {shown[0]} with {gold(result)}", told)
+        article = "a" if wording.scale_of(result.attrs) is None else "an"
+        return wording.Sentence(
+            f"{name(named[0])} has {article} {_what(result)} of {shown[0]} with {gold(result)}", told
+        )
     who = listed(named[at] for at in best)
-    verb = "agrees best" if len(best) == 1 else "agree equally well and best"
+    verb = "has" if len(best) == 1 else "have"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
-    return wording.Sentence(f"{who} {verb} with {gold(result)}: {shown[best[0]]}", told)
+    return wording.Sentence(f"{who} {verb} the highest {_what(result)} with {gold(result)}: {shown[best[0]]}", told)
+
+
+def _what(result: xr.Dataset) -> str:
+    return "correlation" if wording.scale_of(result.attrs) is None else "agreement"
 
 
 def _has_chance(result: xr.Dataset) -> bool:
@@ -265,7 +271,10 @@ def _differences(result: xr.Dataset) -> list[str]:
         text += estimate(difference[at, to], low[at, to], high[at, to])
         return [wording.Sentence(f"{text}, {verdict}", f"{interval(result)}; {coefficient(result)}")]
     for side, word in ((above, "above"), (below, "below")):
-        pairs = [f"{name(rows[at])} minus {name(columns[to])}" for at, to in np.argwhere(side)]
+        pairs = [
+            f"{name(rows[at])} minus {name(columns[to])} {estimate(difference[at, to], low[at, to], high[at, to])}"
+            for at, to in np.argwhere(side)
+        ]
         if pairs:
             said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
     neither = int(tested - above.sum() - below.sum())
@@ -293,16 +302,17 @@ def metric_corr(result: xr.Dataset) -> list[str]:
     if np.isnan(values).all():
         return ["No two metrics have a defined correlation."]
 
-    def told(flat: np.intp) -> str:
+    def told(flat: np.intp, verb: str = "") -> str:
         at, to = np.unravel_index(flat, values.shape)
         of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
-        return f"{name(rows[at])} and {name(columns[to])} ({of_two})"
+        return f"{name(rows[at])} and {name(columns[to])}{verb} ({of_two})"
 
     how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
     high, low = np.nanargmax(values), np.nanargmin(values)
     if high == low:
         return [wording.Sentence(f"The correlation of two metrics: {told(high)}", f"{coefficient(result)}{how}")]
-    return [wording.Sentence(f"Most alike are {told(high)}, least {told(low)}", f"{coefficient(result)}{how}")]
+    said = f"{told(high, ' correlate most')}, {told(low, ' least')}"
+    return [wording.Sentence(said, f"{coefficient(result)}{how}")]
 
 
 def input_effect(result: xr.Dataset) -> list[str]:
@@ -358,13 +368,12 @@ def system_means(result: xr.Dataset) -> list[str]:
         if result.attrs["target"] == "these":  # of m inputs no more than m can be rated
             equal = 1 / ((1 - n / inputs) / equal + 1 / inputs)
         helper = wording.shortened(str(result.attrs.get("helped_by")))
-        times = number(float(np.median(equal / n)))
+        more = 100 * (float(np.median(equal / n)) - 1)
         all_rated = bool((n == inputs).all())
         said.append(
             f"Every output has a human score, so {helper} adds nothing."
             if all_rated
-            else f"With the scores of {helper} the ratings are as informative as {times} times as many ratings "
-            f"alone (median over systems)."
+            else f"The scores of {helper} are worth {max(more, 0):.0f} % more ratings (median over systems)."
         )
     alone = int(result["fell_back"].values[there].sum())
     if alone:
@@ -411,12 +420,23 @@ def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] |
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
-    return [*_along(result, "k", "Among the {} best systems", "among the {}"), _NARROW]
+    return [*_along(result, "k", "Among the {} best systems,", "among the {} best,"), _NARROW]
 
 
 def close_corr(result: xr.Dataset) -> list[str]:
-    unit = result.attrs.get("unit", "score")
-    return [*_along(result, "gap", f"Among pairs of systems in the gap {{}} ({unit}s)", "in the gap {}"), _NARROW]
+    return [*_along(result, "gap", "Among {},", "among {},"), _NARROW]
+
+
+def _pairs_of_gap(gap: str, unit: str) -> str:
+    """Pairs of systems by a label of `gap`, such as "to 0.25" or "0.1 to 0.5"."""
+    low, _, high = gap.rpartition("to ")
+    if unit != "quantile":
+        return f"pairs of systems whose means differ by {f'{low}to {high}' if low else f'at most {high}'}"
+    if not low:
+        return (
+            "all pairs of systems" if float(high) == 1 else f"the closest {100 * float(high):g} % of pairs of systems"
+        )
+    return f"the pairs of systems from {100 * float(low):g} to {100 * float(high):g} %, by their distance"
 
 
 _NARROW = "A narrower range alone makes correlations lower and less certain."
@@ -429,12 +449,15 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
     for at, text in zip(places, (first, then), strict=False):
         part = result.isel({dim: at})
         best = best_metric(part)
-        where = text.format(part[dim].item())
+        label = str(part[dim].item())
+        where = text.format(_pairs_of_gap(label, result.attrs.get("unit", "score")) if dim == "gap" else label)
+        if dim == "k" and label == str(result.attrs.get("n_systems")):
+            where = f"{'Among' if text == first else 'among'} all {label} systems,"
         if best is None:
             texts.append(f"{where} no metric has a correlation")
             continue
         one = part.isel(metric=labels(part).index(best))
-        verb = "has" if part.sizes["metric"] == 1 else "agrees best,"
+        verb = "has a correlation of" if part.sizes["metric"] == 1 else "has the highest correlation,"
         texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
     how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [wording.Sentence("; ".join(texts), f"{how}{coefficient(result)}")]
@@ -452,11 +475,15 @@ def agreement(result: xr.Dataset) -> list[str]:
     low, high = float(result["ci_low"]), float(result["ci_high"])
     said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
     if math.isnan(low):
-        return [f"{said}, without an interval; by Krippendorff's limits, .8 and .667, that is {_reading(alpha)}."]
-    beside = "The whole interval has the same reading."
+        return [f"{said}, without an interval. {_in_words(alpha)}"]
+    beside = "The whole interval is in this class."
     if _reading(low) != _reading(high):
         beside = f'The interval reaches from "{_reading(low)}" to "{_reading(high)}".'
-    return [f"{said} ({interval(result)}). By Krippendorff's limits, .8 and .667, that is {_reading(alpha)}.", beside]
+    return [f"{said} ({interval(result)}). {_in_words(alpha)}", beside]
+
+
+def _in_words(alpha: float) -> str:
+    return f"Krippendorff calls this {_reading(alpha)} (.667 or more: tentative conclusions; .8 or more: reliable)."
 
 
 def _reading(alpha: float) -> str:
@@ -538,7 +565,7 @@ def pca(result: xr.Dataset) -> list[str]:
         apart = np.linalg.norm(at[there][:, None] - at[there][None], axis=-1)
         np.fill_diagonal(apart, math.inf)
         one, other = np.unravel_index(np.argmin(apart), apart.shape)
-        said.append(f"Closest together lie {name(named[there[one]])} and {name(named[there[other]])}.")
+        said.append(f"{name(named[there[one]])} and {name(named[there[other]])} are closest together.")
     return said + undefined(result, "coordinate")
 
 

@@ -39,8 +39,8 @@ def _of_metric(one: xr.Dataset, metric: str) -> list[str]:
         limits = _percent(flips, float(one["flip_low"]), float(one["flip_high"]))
         said += [
             f"Two runs of {metric} order two systems differently on an input in {limits} of cases"
-            f"{scope.words(one.attrs, ' for ')} (reversed in {100 * float(one['reversal_share']):.0f} %, else tied in "
-            f"one run); {100 * equal:.0f} % of the outputs get the same score.",
+            f"{scope.words(one.attrs, ' for ')} (in {100 * float(one['reversal_share']):.0f} % they reverse the "
+            f"order, in the others one run ties them); {100 * equal:.0f} % of the outputs get the same score.",
         ]
     elif not math.isnan(equal):
         said.append(f"Between two runs {metric} gives {100 * equal:.0f} % of the outputs the same score.")

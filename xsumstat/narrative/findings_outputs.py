@@ -31,7 +31,8 @@ def disagreement(result: xr.Dataset) -> list[str]:
     opposite = (np.nan_to_num(share) * n).sum(axis=(0, 1))
     compared = int((n.sum(axis=-1) > 0).sum())
     counted = f", counted for each of {compared:,} pairs of metrics" if compared > 1 else ""
-    said = f"Metrics order {number(opposite.sum() / weights.sum())} of {weights.sum():,} pairs of outputs oppositely"
+    rate = number(opposite.sum() / weights.sum())
+    said = f"Two metrics order a share of {rate} of {weights.sum():,} pairs of outputs in opposite directions"
     rates = np.divide(opposite, weights, out=np.full(len(weights), math.nan), where=weights > 0)
     return [f"{said}{counted}.", _by_bin(result, rates, weights, [number(rate) for rate in rates], "pairs")]
 
@@ -45,8 +46,8 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
     texts = [estimated(result.isel(score_bin=at), "ratio") for at in range(len(ratio))]
     how = f" ({interval(result, 's')})" if wording.has_intervals(result) else ""
     return [
-        f"Of outputs that are better by some metric, the share that is better by all metrics is {mean} on average over "
-        f"{n.sum():,} outputs.",
+        f"Of the outputs that some metric scores higher than a given output, all metrics score a share of {mean} "
+        f"higher, on average over {n.sum():,} outputs.",
         _by_bin(result, ratio, n, texts, "outputs", how),
     ]
 
@@ -61,12 +62,12 @@ def _by_bin(
         return f"No score bin has {least:,} {unit} or more."
 
     def where(at: int) -> str:
-        return f"around {number(result['score_bin'].values[at])}, {n[at]:,} {unit}"
+        return f"scores around {number(result['score_bin'].values[at])}, {n[at]:,} {unit}"
 
     low, high = enough[0], enough[-1]
     if low == high:
-        return f"The only score bin with at least {least:,} {unit} ({where(low)}) has {texts[low]}{how}."
-    said = f"Of the score bins with at least {least:,} {unit}, the lowest ({where(low)}) has {texts[low]}"
+        return f"The only score bin with at least {least:,} {unit} ({where(low)}) has a share of {texts[low]}{how}."
+    said = f"Of the score bins with at least {least:,} {unit}, the lowest ({where(low)}) has a share of {texts[low]}"
     said += f", the highest ({where(high)}) {texts[high]}"
     most = max(enough, key=lambda at: float(values[at]))
     if most not in (low, high):

@@ -15,17 +15,21 @@ def variance_components(result: xr.Dataset) -> list[str]:
     share = result["share"].isel(metric=0)
     if bool(share.sel(effect="system").isnull()):
         return [f"The components of {name(labels(result)[0])} cannot be estimated from these scores."]
-    called = {"system": "systems", "input": "inputs", "cell": "single cells", "rater": "raters", "residual": "ratings"}
+    called = {"system": "systems", "input": "inputs", "cell": "single outputs", "rater": "raters",
+              "residual": "single ratings"}  # fmt: skip
     each_of = [(str(each), 100 * float(share.sel(effect=each))) for each in labels(result, "effect")]
-    shares = [f"{percent:.0f} % between {called.get(each, each)}" for each, percent in each_of]
-    shares = [each.replace("between single cells", "in single cells").replace("between ratings", "in single ratings")
-              for each in shares]  # fmt: skip
-    said = [f"Of the variance of {name(labels(result)[0])} {listed(shares)}."]
+    of = f" of the variance of {name(labels(result)[0])}"
+    shares = [
+        f"{called.get(each, each)} {'account ' if not at else ''}for {percent:.0f} %{of if not at else ''}"
+        for at, (each, percent) in enumerate(each_of)
+    ]
+    first = listed(shares)
+    said = [f"{first[0].upper()}{first[1:]}."]
     own = result.isel(metric=0).sel(effect="system")
     if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
         relative = float(own["standard_error"]) / float(own["variance"])
         doubt = ", so plans made with it are rough" if relative > 0.6 else ""
-        said.append(f"The standard error of the systems' part is {100 * relative:.0f} % of it{doubt}.")
+        said.append(f"The standard error of the systems' variance is {100 * relative:.0f} % of that variance{doubt}.")
     return said + _reliable(result)
 
 
@@ -38,12 +42,14 @@ def _reliable(result: xr.Dataset) -> list[str]:
     sizes = result["n_inputs"].values
     enough = sizes[values.values >= 0.9].tolist()
     raters = int(result["n_raters"].values[0]) if "n_raters" in result.dims else 0
-    rated = f" and {raters} {'rater' if raters == 1 else 'raters'} a cell" if raters else ""
+    rated = f" and {raters} {'rater' if raters == 1 else 'raters'} for each output" if raters else ""
     if not enough:
         most = int(np.nanargmax(values.values)) if not np.isnan(values.values).all() else 0
         return [f"System means over {sizes[most]:,} {_inputs(int(sizes[most]))}{rated} have a reliability of "
                 f"{number(values.values[most])}."]  # fmt: skip
-    return [f"System means have a reliability of .9 or more from {min(enough):,} {_inputs(min(enough))}{rated} on."]
+    return [
+        f"System means have a reliability of .9 or more with at least {min(enough):,} {_inputs(min(enough))}{rated}."
+    ]
 
 
 def _inputs(n: int) -> str:
@@ -78,12 +84,17 @@ def plan(result: xr.Dataset) -> list[str]:
             who = f"a difference of {number(float(one['difference']))}" + (f" with {who}" if who else "")
         if "n_raters" in dims:
             raters = int(one["n_raters"])
-            who = f"{who}, " * bool(who) + f"{raters:,} {'rater' if raters == 1 else 'raters'}"
-        least = _least(one) + _about(result.isel(dict(zip(dims, at, strict=True))))
-        said.append(f"{who}: {least}" if who else least)
+            who = f"{who or 'a design'} with {raters:,} {'rater' if raters == 1 else 'raters'}"
+        least = _least(one)
+        if least is None:
+            of = "systems" if "n_systems" in one.dims else "inputs"
+            said.append(f"none of these numbers of {of} is enough{f' for {who}' if who else ''}")
+            continue
+        needed = f"{who} needs {least}" if who else f"the smallest design has {least}"
+        said.append(needed + _about(result.isel(dict(zip(dims, at, strict=True)))))
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
-    return [f"For {wanted} the least is: {told}.", *_whom(result)]
+    return [f"For {wanted}, {told}.", *_whom(result)]
 
 
 def _bought(result: xr.Dataset) -> list[str]:
@@ -120,16 +131,20 @@ def _design(one: xr.Dataset) -> str:
     outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
     design = f"{rated:,} {_inputs(rated)}, {raters:,} rating{'s' if raters > 1 else ''} of each {outputs}"
     if "judged_inputs" in one:
-        design += f", {int(one['judged_inputs']):,} {_inputs(int(one['judged_inputs']))} scored by {_judge(one)}"
+        judged = int(one["judged_inputs"])
+        of = f"{judged:,} {_inputs(judged)}, the rated ones among them" if judged > rated else "the same inputs"
+        design += f", and scores of {_judge(one)} for {of}"
     alone = f"{_alone(one)}" if "judged_inputs" in one else ""
     budget, cost = _of(one, "budget"), _price(float(one["cost"]))
     # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
     prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
     unit = " ratings" if prices == (1, 0, 0) else ""
     if budget is not None:
-        return f"With a budget of {budget:,g}{unit}: {design}, for {cost}{unit}; {_reached(one, alone)}."
+        return f"A budget of {budget:,g}{unit} buys {design} (cost {cost}{unit}). {_reached(one, alone)}."
     which, has = ("smallest", "has") if unit else ("cheapest", "costs")
-    return f"The {which} design that reaches the target {has} {cost}{unit}: {design}; {_reached(one, alone)}."
+    what = "width" if "width" in one else "power"
+    target = f"a {what} of {setting(float(one.attrs['target']))}" if "target" in one.attrs else "the target"
+    return f"The {which} design that reaches {target} {has} {cost}{unit}: {design}. {_reached(one, alone)}."
 
 
 def _price(cost: float) -> str:
@@ -144,27 +159,27 @@ def _alone(one: xr.Dataset) -> str:
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
             value = float(one[f"{what}_alone"])
-            return f"; by ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
+            return f"; with ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
     return ""
 
 
 def _reached(one: xr.Dataset, alone: str) -> str:
     what = "width" if "width" in one else "power"
     value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
-    limits = "" if np.isnan(low) else f"{number(low)} to {number(high)} by these data"
+    limits = "" if np.isnan(low) else f"possibly {number(low)} to {number(high)}, as these data are uncertain"
     beside = "; ".join(filter(None, (limits, alone.removeprefix("; "))))
     beside = f" ({beside})" if beside else ""
     if what == "power":
         return (
-            f"a difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
+            f"A difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
         )
     level = f"{100 * float(one.attrs['confidence_level']):.4g} %"
     estimand = str(one.attrs["estimand"])
     if estimand == "agreement":
         r = number(float(one["correlation"]))
-        return f"{_judge(one)} is expected to agree by {r}, with a {level} interval {number(value)} wide{beside}"
+        return f"The expected correlation of {_judge(one)} is {r}, with a {level} interval {number(value)} wide{beside}"
     whose = {"mean": "a system's mean", "difference": "the difference of two systems"}[estimand]
-    return f"the {level} interval of {whose} is {number(value)} wide{beside}"
+    return f"The {level} interval of {whose} is {number(value)} wide{beside}"
 
 
 def _ratios(result: xr.Dataset) -> tuple[float, float] | None:
@@ -181,7 +196,7 @@ def _about(one: xr.Dataset) -> str:
     if ratios is None or bool(one["least_inputs"].isnull().all()):
         return ""
     low, high = (number(each * float(one.attrs["target"])) for each in ratios)
-    return f" (widths may be {low} to {high})"
+    return f" (the width may be {low} to {high}, as these data are uncertain)"
 
 
 def _doubt(result: xr.Dataset) -> list[str]:
@@ -190,13 +205,16 @@ def _doubt(result: xr.Dataset) -> list[str]:
         return []
     low, high = (f"{each:.2g}" for each in ratios)
     level = 100 * float(result.attrs["confidence_level"])
-    return [f"By these data a width may be {low} to {high} times the planned one ({level:.4g} % limits)."]
+    return [
+        f"As these data are uncertain, a width may be {low} to {high} times the planned one ({level:.4g} % limits)."
+    ]
 
 
-def _least(one: xr.DataArray) -> str:
+def _least(one: xr.DataArray) -> str | None:
+    """The fewest outputs that reach the target; None if no number that was tried does."""
     values = np.atleast_1d(one.values)
     if np.isnan(values).all():
-        return "none of these numbers of systems" if "n_systems" in one.dims else "none of these numbers of inputs"
+        return None
     if "n_systems" not in one.dims:
         return f"{int(values[0]):,} {_inputs(int(values[0]))}"
     systems = one["n_systems"].values

@@ -163,11 +163,11 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
         rest = [other for other in against if other not in beaten]
-        beats = f" and beats {listed(beaten)}" if beaten else ""
-        said.append(f"{whom}{name(first)} has the highest correlation with {gold(result)}{beats}.")
-        whom = ""
-        none = f"There is no significant difference between {name(first)} and {listed(rest, last='or')}."
-        said += [none] if rest else []
+        said.append(f"In these scores {name(first)} has the highest correlation with {gold(result)}.")
+        verdicts = [f"beats {listed(beaten)}"] if beaten else []
+        verdicts += [f"does not differ significantly from {listed(rest, last='or')}"] if rest else []
+        said += [f"{whom}{name(first)} {', and '.join(verdicts)}."] if verdicts else []
+        whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
     listing = f": {listed(pairs)}" if first is None and pairs else ""
@@ -355,12 +355,16 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
     tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
-    whom = wording.of_whom(result)
-    said = f"{whom}{'of' if whom else 'Of'} {tests}, a share of {number(share[first])} is equivalent"
+    whom, counts = wording.of_whom(result), np.round(share[there] * n[there]).astype(int).tolist()
+    said = f"{whom}{counts[0]:,} of {tests} {'is' if n[first] == 1 else 'are'} equivalent"
     said += f" within ±{setting(margin[first])}"
     if last != first:
-        said += f", and {number(share[last])} within ±{setting(margin[last])}"
-    reached = f"half or more from a margin of {setting(margin[half[0]])} on" if half else "at no margin half of them"
+        said += f", and {counts[-1]:,} within ±{setting(margin[last])}"
+    reached = (
+        f"half or more are equivalent within margins of at least {setting(margin[half[0]])}"
+        if half
+        else "within no margin half of them are equivalent"
+    )
     return [wording.Sentence(f"{said}; {reached}", f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
 
 
@@ -377,17 +381,37 @@ def dominance(result: xr.Dataset) -> list[str]:
         probability, resolved = (part[each].transpose(*dims).values for each in ("probability", "resolved"))
         rows, columns = labels(result), labels(result, "other_metric")
         cells = [(one, to) for one, to in np.argwhere(~np.isnan(probability)).tolist() if rows[one] != columns[to]]
-        pairs = {frozenset((rows[one], columns[to])) for one, to in cells}
-        sure = {frozenset((rows[one], columns[to])) for one, to in cells if resolved[one, to]}
         where = "" if version is None else f"{along} {name(version)}: "
-        text = f"{where}for {len(sure):,} of {len(pairs):,} pairs of metrics it is clear which is better"
+        text = f"{where}{_resolved(rows, columns, cells, probability, resolved)}"
         if "mean_shift" in part and version != result.attrs.get("base") and not math.isnan(float(part["mean_shift"])):
             text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
         said.append(text)
     more = f"; and {len(versions) - 3:,} more of {along}" if len(versions) > 3 else ""
     threshold = setting(float(result.attrs.get("threshold", 0.975)))
-    how = f"the same metric in a share of {threshold} of the resamples; {coefficient(result)}"
+    how = f"decided by a share of {threshold} of the resamples or more; {coefficient(result)}"
     return [wording.Sentence(f"{wording.of_whom(result)}{'; '.join(said)}{more}", how)]
+
+
+def _resolved(
+    rows: list[Hashable],
+    columns: list[Hashable],
+    cells: list[tuple[int, int]],
+    probability: FloatArray,
+    resolved: FloatArray,
+) -> str:
+    """Which metric agrees better in how many resamples, of one pair; of several those that are decided."""
+    better: dict[frozenset[Hashable], tuple[str, bool]] = {}
+    for at, to in cells:
+        p, pair = float(probability[at, to]), (rows[at], columns[to])
+        first, second = pair if p >= 0.5 else pair[::-1]
+        share = f"{name(first)} agrees better than {name(second)} in a share of {number(max(p, 1 - p), 3)}"
+        better.setdefault(frozenset(pair), (share, bool(resolved[at, to])))
+    if len(better) == 1:
+        ((share, sure),) = better.values()
+        return f"{share} of the resamples, which {'decides' if sure else 'does not decide'} which metric is better"
+    decided_ = [share for share, sure in better.values() if sure]
+    told = f": {listed(decided_, 4)}" if decided_ else ""
+    return f"for {len(decided_):,} of {len(better):,} pairs of metrics it is clear which is better{told}"
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
@@ -403,7 +427,9 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ significantly"
     if not tests.any():
         return ["No test could be made."]
-    if len(named) <= 3:
+    if len(named) == 1:
+        said = f"{found[0]:,} of {tests[0]:,} {what} by {wording.judged_by(named[0])}"
+    elif len(named) <= 3:
         each = [f"{found[at]:,} of {tests[at]:,} by {wording.judged_by(named[at])}" for at in range(len(named))]
         said = f"{what[0].upper()}{what[1:]}: {listed(each)}"
     else:
@@ -414,7 +440,8 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         if np.ptp(found) == np.ptp(tests) == 0:
             said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
-    helped = "" if helper is None else f", with the help of {wording.shortened(helper)}"
+    helped = "" if helper is None else f" and the scores of {wording.shortened(helper)}"
+    helped = f"; every output is rated, so {wording.shortened(helper)} adds nothing" if _all_rated(result) else helped
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
         return [wording.Sentence(f"{said}{helped}", _level(result))]
@@ -424,6 +451,14 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         wording.Sentence(f"{said}{helped}", settled_by(result)),
         *filter(None, [drawn.sentence(result.attrs)]),
     ]
+
+
+def _all_rated(result: xr.Dataset) -> bool:
+    """Whether a metric that may help has nothing to add, as all inputs of each pair of systems are rated."""
+    if "helped_by" not in result.attrs or "n_inputs" not in result.data_vars or "n_inputs" not in result.attrs:
+        return False
+    counted = result["n_inputs"].where(result["difference"].notnull())
+    return bool(counted.notnull().any()) and float(counted.min()) == float(result.attrs["n_inputs"])
 
 
 def systems_closing(result: xr.Dataset) -> list[str]:
@@ -462,12 +497,13 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
         whom = (
             f"{second}{difference}"
             if len(others) == 1
-            else f"every other system{f' ({second} by {gap})' if gap else ''}"
+            else f"every other system{f' (the closest is {second}, {gap} lower)' if gap else ''}"
         )
         said = [f"{name(first)} is best by {by}: its scores are significantly higher than those of {whom}."]
     else:
         than = f" and is significantly better than {listed(beaten)}" if beaten else ""
-        nearest = "" if others[0] not in rest or not gap else f" ({second} by {gap})" if len(rest) > 1 else difference
+        closest = f" (the closest is {second}, {gap} lower)" if len(rest) > 1 else difference
+        nearest = closest if others[0] in rest and gap else ""
         said = [
             f"{name(first)} has the highest mean by {by}{than}; it does not differ significantly from "
             f"{listed(rest, last='or')}{nearest}."
@@ -508,15 +544,16 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
         return ["No pair of systems has a verdict."]
     best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
-    what = (
-        f"of the verdicts of {gold(result)} on pairs of systems (paired bootstrap, a win in {level} of the resamples)"
+    how = f"paired bootstrap, a win in {level} of the resamples; F1 {number(float(result['f1'].values[best]))}"
+    said = (
+        f"{name(named[best])} gives the verdict of {gold(result)} for a share of {number(shares[best])} of the pairs "
+        "of systems"
     )
-    f1 = number(float(result["f1"].values[best]))
-    said = f"{name(named[best])} gives {number(shares[best])} {what}, F1 {f1}"
     if best == worst:
-        return [f"{said}."]
+        return [f"{said} ({how})."]
     return [
-        f"{said}: most of {len(named):,} metrics; least gives {name(named[worst])}, {number(shares[worst])}.",
+        f"{said}, the highest of {len(named):,} metrics ({how}).",
+        f"{name(named[worst])} has the lowest share, {number(shares[worst])}.",
         *undefined(result, "accuracy"),
     ]
 
@@ -570,7 +607,8 @@ def alt_test(result: xr.Dataset) -> list[str]:
     whom = scope.words(result.attrs)
     how = f"margin {margin}, alpha {setting(alpha_of(result))}{whom}; {wording.correction_words(result)}"
     texts = []
-    for may, verb in ((True, "may replace a rater"), (False, "may not replace a rater")):
+    of_them = f"one of these {int(result.sizes[along])} raters" if along in result.sizes else "a rater"
+    for may, verb in ((True, f"may replace {of_them}"), (False, f"may not replace {of_them}")):
         found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= WINNING) == may]
         each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
         if each:
@@ -655,12 +693,13 @@ def bias(result: xr.Dataset) -> list[str]:
         one = result.sel(covariate=covariate)
         is_group = "is_group" in result and bool(one["is_group"])
         where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
-        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where)
+        unit = "SDs of the metric" if is_group else f"SDs of the metric per SD of {name(covariate)}"
+        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where, unit)
     return said
 
 
-def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[str]:
-    """One covariate, with the p-values of its slopes."""
+def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: str) -> list[str]:
+    """One covariate, with the p-values of its slopes, and their unit."""
     tested = int((~np.isnan(p)).sum())
     if not tested:
         return [f"No bias can be tested for {covariate}."]
@@ -675,10 +714,10 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
         if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
-        said.append(wording.Sentence(f"{'; '.join(parts)}, in SDs of the metric", _level(one)))
+        said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {_level(one)}"))
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
         if (at := np.flatnonzero(noisy & side)).size:
-            named = [f"{name(labels(one)[each])} ({number(one['slope'].values[each])})" for each in at]
+            named = [_with_slope(one, int(each)) for each in at]
             several = len(named) > 1
             verb = "score" if several else "scores"
             said.append(
@@ -689,16 +728,16 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str) -> list[
     if untold.any():
         named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
         said.append(
-            f"These ratings do not show how {listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where}: "
-            "too little of the human scores is beyond noise, or apart from the covariate."
+            f"The bias of {listed(named)} by {covariate} cannot be estimated: the human scores are too noisy, or too "
+            f"closely related to {covariate}. More ratings of each output reduce the noise."
         )
     rest = ~np.isnan(p) & ~clear & ~untold
     if rest.any() and not (clear & ~noisy).any():
         n = int(rest.sum())
         within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
         said.append(
-            f"No bias was found {where} ({validate.counted(n, 'metric')}). This does not show that there is none: "
-            f"slopes may lie within {within}, in SDs of the metric{whom}."
+            f"No significant bias by {covariate} ({validate.counted(n, 'metric')}). This does not show that there is "
+            f"none: slopes may lie within {within}, in {unit}{whom}."
         )
     return said
 
@@ -712,10 +751,10 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
     low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
     called = name(labels(one)[at])
     if math.isinf(high):
-        return f"{called} (at least {number(low)})"
+        return f"{called} (slope at least {number(low)})"
     if math.isinf(low):
-        return f"{called} ({number(high)} or below)"
-    return f"{called} ({number(one['slope'].values[at])})"
+        return f"{called} (slope {number(high)} or below)"
+    return f"{called} (slope {number(one['slope'].values[at])})"
 
 
 def explained_below(one: xr.Dataset) -> FloatArray:

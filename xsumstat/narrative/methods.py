@@ -169,16 +169,16 @@ def _aim(result: xr.Dataset) -> str:
     filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
-    filled["errors"] = _errors(attrs)
+    filled["regression"] = _regression(result)
     filled["inputs"] = "the inputs that were scored" if attrs.get("target") == "these" else "inputs like these"
     helper = attrs.get("helped_by")
     filled |= {"against": f"{float(attrs['against']):g}"} if "against" in attrs else {}
-    filled["whether"], filled["others"] = _whether(result), _others(result)
+    filled["tested"], filled["others"] = _tested(result), _others(result)
     ridge, strata = attrs.get("method") == "ridge", attrs.get("strata")
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
     if strata is not None:
         filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
-    filled["helped"] = "" if helper is None else f", from {filled['gold']} with the scores that {helper} gave to all"
+    filled["helped"] = "" if helper is None else f", from {filled['gold']} combined with the scores of {helper}"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
@@ -221,16 +221,18 @@ def _dims_of_pairs(result: xr.Dataset) -> tuple[str, str]:
     return what, f"other_{what}"
 
 
-def _whether(result: xr.Dataset) -> str:
+def _tested(result: xr.Dataset) -> str:
+    """What a test of pairs is about: metrics' agreement, or systems' scores."""
     sides = _sides(result)
     of_systems = _analysis(result) == "compare_systems"
-    what, pairs = ("scores", "systems") if of_systems else ("agreement", "metrics")
     rows, columns = ([], []) if sides is None else sides
     if len({*rows, *columns}) == 2:
-        return f"whether the {what} of {wording.listed(dict.fromkeys([*rows, *columns]))}"
+        both = wording.listed(dict.fromkeys([*rows, *columns]))
+        return f"whether the scores of {both} differ" if of_systems else f"the difference between {both} in agreement"
+    pairs = "systems" if of_systems else "metrics"
     if set(rows) != set(columns):
         pairs = f"{wording.listed(rows)} with {wording.listed(columns)}"
-    return f"for each pair of {pairs} whether their {what}"
+    return f"for each pair of {pairs} {'whether their scores differ' if of_systems else 'the difference in agreement'}"
 
 
 def _others(result: xr.Dataset) -> str:
@@ -248,18 +250,26 @@ def _is_one_test(result: xr.Dataset) -> bool:
     return once and math.prod(further) == 1
 
 
-def _errors(attrs: Mapping[Any, Any]) -> str:
-    what = {"system": "of systems' mean scores", "input": "of outputs, within inputs", "global": "of outputs",
-            "within_system": "of outputs, within systems"}.get(str(attrs.get("level")), "of scores")  # fmt: skip
-    if attrs.get("method") == "difference":
-        return f"the differences {what} by metric and human raters, both standardised"
-    found = f"in a regression {what} by the metric on the human scores"
-    if attrs.get("method") == "corrected":
-        found += (
-            ", with raters' offsets taken out by least squares and the noise of the ratings subtracted (errors in "
-            "variables) [fuller1987measurement, carroll2006measurement]"
+def _regression(result: xr.Dataset) -> str:
+    """What `bias` regressed, on what, over which points, and for which clusters."""
+    attrs = result.attrs
+    method, covariates = attrs.get("method"), _text(attrs.get("given", "each covariate"))
+    if result.sizes.get("covariate", 1) > 1:
+        covariates += ", together" if attrs.get("joint") else ", one covariate at a time"
+    gold = wording.human_scores(attrs.get("gold"))
+    over = {"system": "systems' mean scores", "input": "the outputs within each input", "global": "all outputs",
+            "within_system": "the outputs within each system"}.get(str(attrs.get("level")), "scores")  # fmt: skip
+    text = f"each metric on {gold} and on {covariates}, over {over}"
+    if method == "difference":
+        text = f"the difference between each metric and {gold}, both standardised, on {covariates}, over {over}"
+    if method == "corrected":
+        text += (
+            ", with raters' effects removed and a correction for the noise of the ratings (errors in variables) "
+            "[fuller1987measurement, carroll2006measurement]"
         )
-    return found
+    dims = str(attrs.get("resample", "both"))
+    units = attrs.get("cluster", {"both": "system and input"}.get(dims, dims))
+    return f"{text}. Standard errors are clustered by {units}"
 
 
 def _text(value: Any) -> str:
@@ -309,10 +319,8 @@ def _of_intervals(result: xr.Dataset) -> str:
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
     whom, drawn = found.over.scope, found.over.drawn
-    text = (
-        f"The {found.level} % intervals{f', for {whom},' if whom else ''} are {kind}{f' from {drawn}' if drawn else ''}"
-    )
-    return text + (f" [{key}]." if key else ".")
+    text = f"The {found.level} % intervals are {kind}{f' from {drawn}' if drawn else ''}{f' [{key}]' if key else ''}"
+    return f"{text}; they apply to {whom}." if whom else f"{text}."
 
 
 def _of_tests(result: xr.Dataset) -> str:
@@ -323,8 +331,8 @@ def _of_tests(result: xr.Dataset) -> str:
     one = _is_one_test(result)
     name = found.name.in_a_sentence(one)
     key = _TESTS.get(str(attrs.get("method")))
-    whom = f", for {found.over.scope}," if found.over.scope else ""
-    text = f"The p-value{whom} comes from {name}" if one else f"P-values{whom} come from {name}"
+    whom = f"{'it applies' if one else 'they apply'} to {found.over.scope}" if found.over.scope else ""
+    text = f"The p-value comes from {name}" if one else f"P-values come from {name}"
     text += f" with {found.over.drawn}" if found.over.drawn else ""
     text += f" [{key}]" if key else ""
     side = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}.get(
@@ -333,7 +341,7 @@ def _of_tests(result: xr.Dataset) -> str:
     text += side if side and "one-sided" not in name else ""
     corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
     decided = "" if attrs.get("analysis") in _UNDECIDED else f",{_of_level(result)}"
-    return f"{text}{corrected}{decided}."
+    return f"{text}{corrected}{decided}; {whom}." if whom else f"{text}{corrected}{decided}."
 
 
 def _of_correction(result: xr.Dataset) -> str:

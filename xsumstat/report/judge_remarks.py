@@ -52,8 +52,8 @@ def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
         return said
     return [
         *said,
-        "Each judge and each rater is compared with the mean of the other raters on that rater's outputs. Agreement "
-        "with the mean of all raters, as ci computes it, is another number.",
+        "Each judge and each rater is compared with the mean of the other raters on that rater's outputs. ci gives "
+        "another number, because it uses the mean of all raters.",
     ]
 
 
@@ -61,10 +61,11 @@ def _meaning(test: xr.Dataset) -> list[str]:
     """The numbers of the alternative annotator test in words."""
     margin = wording.setting(float(test.attrs["margin"]))
     return [
-        "The test asks, output by output, whether the judge or the rater is nearer to the other raters (or as near). "
-        "The judge's share of these outputs is the advantage probability. The judge wins against a rater if that rater "
-        f"is nearer at most {margin} more often; this margin allows for its lower cost. It may replace a rater if "
-        "it wins against at least half of the raters (winning rate)."
+        "For each output, the test asks who is nearer to the other raters, the judge or a rater. The advantage "
+        "probability is the share of outputs on which the judge is nearer, or as near. The rater has such a share, "
+        "too; outputs on which both are as near count in both shares. The judge wins against a rater if its share is "
+        f"significantly higher than the rater's less the margin of {margin}, which allows for the judge's lower "
+        "cost. It may replace a rater if it wins against at least half of the raters (winning rate)."
     ]
 
 
@@ -105,8 +106,8 @@ def _differences(plan: xr.Dataset, people: People) -> list[str]:
     found = [wording.setting(float(each)) for each in np.atleast_1d(plan["difference"].values)]
     shares = [wording.setting(share) for share in DIFFERENCES]
     return [
-        f"The differences {wording.listed(found)} between two systems are {wording.listed(shares)} standard deviations "
-        f"of the human scores ({wording.number(sd)}): a small and a medium difference."
+        f"The planned differences between two systems, {wording.listed(found)}, are {wording.listed(shares)} times the "
+        f"standard deviation of the human scores ({wording.number(sd)}): a small and a medium difference."
     ]
 
 

@@ -37,6 +37,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     people = _people(ds, gold)
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
+    given = [name for name in given if _varies_within_inputs(ds, name)]
     if not judges:
         known = validate.listing(ds.indexes["metric"])
         among = arguments.only_in_python(
@@ -150,6 +151,12 @@ def _covariates(ds: xr.Dataset) -> list[str]:
     told = [] if kind is None else ds.indexes["metric"][kind.values == metric_choice.COVARIATE].tolist()
     names = [*ds.indexes["metric"], *(name for name, each in ds.variables.items() if each.dtype.kind in "fiu")]
     return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
+
+
+def _varies_within_inputs(ds: xr.Dataset, name: str) -> bool:
+    """Whether outputs of an input differ in it: a prompt's length cannot bias their order."""
+    values = ds["score"].sel(metric=name) if name in ds.indexes["metric"] else ds[name]
+    return "system" in values.dims and bool((values.max("system") > values.min("system")).any())
 
 
 def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:

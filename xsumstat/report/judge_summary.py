@@ -12,7 +12,7 @@ from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
-from xsumstat.dataset import scope, wording
+from xsumstat.dataset import checks, facts, scope, wording
 from xsumstat.narrative import findings, findings_tests
 from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_remarks import equal_pairs
@@ -65,17 +65,24 @@ def _agreement(label: Hashable, shown: Results) -> str:
         return "Its agreement with the human scores is undefined."
     if "difference" not in found:
         limits = wording.estimate(r, float(one["ci_low"]), float(one["ci_high"]))
-        return f"Its agreement with the human scores is {limits}; with one rating per output no rater can be compared."
+        return (
+            f"Its agreement with the human scores is {limits}; one rating per output allows no comparison with a rater."
+        )
     low, high = float(one["difference_low"]), float(one["difference_high"])
-    beside = f"{wording.number(r)}, of a single rater {wording.number(float(found['correlation'].sel(metric='rater')))}"
-    said = f"Its agreement with the raters is {beside}"
+    rater = wording.number(float(found["correlation"].sel(metric="rater")))
+    said = f"Its agreement with the raters is {wording.number(r)}, a single rater's is {rater}"
     if math.isnan(low):
         return f"{said}, without an interval of the difference."
+    less, more = (wording.number(abs(end)) for end in (low, high))
+    level = f"{100 * float(found.attrs.get('confidence_level', 0.95)):.4g} %"
     if low > 0:
-        return f"{said}: it agrees more than a rater, by {wording.number(low)} or more."
+        return f"{said}: the judge agrees more, by {less} to {more} ({level} interval)."
     if high < 0:
-        return f"{said}: it agrees less than a rater, by {wording.number(-low)} at most."
-    return f"{said}: it is not shown to agree less or more, and may agree up to {wording.number(-low)} less."
+        return f"{said}: the judge agrees less, by {more} to {less} ({level} interval)."
+    return (
+        f"{said}. The difference is not significant: the judge may agree up to {less} less, or {more} more "
+        f"({level} interval)."
+    )
 
 
 def _leans(label: Hashable, shown: Results) -> str:
@@ -191,6 +198,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
         weak.append(f"there are only {validate.counted(ds.sizes['input'], 'prompt')}")
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    weak += _tied(about, shown)
     checked.append("refusals")
     weak += _refusals(shown)
     return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
@@ -208,6 +216,20 @@ def _few_equal(about: Subject, shown: Results) -> list[str]:
             few.append(f"{wording.name(label)} for {100 * share:.0f} %")
     beside = f" (two raters: {100 * least:.0f} %)" if pairs else ""
     return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []
+
+
+def _tied(about: Subject, shown: Results) -> list[str]:
+    """Judges that give all systems of many prompts one score, where these prompts are left out of the agreement."""
+    found = _measured(shown)
+    if found is None or found.attrs["level"] != "input" or about.ds.sizes["system"] < 2:
+        return []
+    score = about.ds["score"].sel(metric=about.judges)
+    tied, there = facts.ties(score, about.people.values)
+    return [
+        f"{wording.name(label)} gives all systems one score for {one:,} of {of:,} prompts, left out of its agreement"
+        for label, one, of in zip(about.judges, tied.values.tolist(), there.values.tolist(), strict=True)
+        if one > checks.OFTEN_TIED * of
+    ]
 
 
 def _refusals(shown: Results) -> list[str]:

@@ -273,7 +273,7 @@ def _forest(intervals: xr.Dataset) -> str:
     some = wording.has_intervals(intervals)
     about = "Correlation of each metric" + (", with its interval" if some else "")
     alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
-    words = "<p>The area above an interval is high where values are most plausible.</p>\n" if some else ""
+    words = "<p>The curve above each interval is highest at the most plausible values.</p>\n" if some else ""
     return words + pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
 
 

@@ -77,10 +77,8 @@ def coverage(
         "halves": split systems and inputs at random; the interval from one half should contain the estimate from the
         other. "population": draw new scores from the model of `simulate`, or like the given ones; the target is the
         true value.
-    {n_systems.design}
-        Needs "population".
-    {n_inputs.design}
-        Needs "population".
+    {n_systems.design n_inputs.design}
+        Other numbers need "population".
     {n_trials n_resamples.trials}
     confidence_level : float, default 0.95
         Nominal coverage.

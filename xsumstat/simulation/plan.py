@@ -87,22 +87,19 @@ def plan(
         Plan a test that `metric` agrees better with the human scores than each of these.
     difference : float or list of float, optional
         Plan a paired t-test of two systems whose mean human scores differ by this much.
-    rating : str or DataArray, optional
-        Single ratings (system, input, `along`); their means are the human scores.
-    {along.raters}
+    rating, along : str or DataArray, optional, and str, default "rater"
+        Single ratings (system, input, `along`), whose means are the human scores, and their dim of raters.
     level : {"system", "input", "global", "within_system"}, default "system"
         Level of the correlation; the last two only with ``resample="input"``.
     coefficient : str, default "pearson"
-        "pearson", "spearman", "kendall", "kendall_a", "kendall_c" and "pairwise_accuracy" can be planned for other
-        numbers of systems or raters.
+        Other numbers of systems or raters need "pearson", "spearman", one of Kendall's or "pairwise_accuracy".
     n_systems, n_inputs : int or list of int, optional
         Numbers to try. By default these are 10 to 100 systems and 10 to 1,000 inputs. With `other` they are as many
         systems as `ds` has, and 1/2 to 4 times its inputs. With costs, the plan finds the best number of inputs.
     n_raters : int or list of int, optional
         With `rating`, ratings of each output. Default 1, 2, 3 and 5.
     target : float, optional
-        Find the fewest inputs, or the least cost, for this width of the interval or this power (default 0.8). A width
-        has no default.
+        Find the fewest inputs, or the least cost, for this width of the interval, or this power (default 0.8).
     budget : float or list of float, optional
         Return the best design that costs at most this much, for each number of systems and raters.
     cost_per_rating, cost_per_prompt, cost_per_verdict : float, optional
@@ -113,15 +110,13 @@ def plan(
     n_judged : int or list of int, optional
         Inputs that the judge scores, for a mean or difference. Default the best number.
     resample : {"auto", "both", "input"}, default "auto"
-        Plan for new systems and inputs ("both"), or for these systems ("input"). "auto" is "both" with 8 or more
-        systems, unlike 5 in `ci`: a plan also estimates the variance between systems.
+        Plan for new systems and inputs ("both"), or these systems ("input"). "auto" is "both" with 8 or more systems.
     method : {"auto", "formula", "simulation"}, default "auto"
         "auto" simulates system-level plans with fewer than 15 systems or another coefficient than Pearson's.
     test : mapping, optional
         With `other`: ``"test"``, "perm_test" (default), "boot_test" or "corr_test", and its keywords.
-    alpha : float, default 0.05
-        Significance level.
-    {confidence_level}
+    alpha, confidence_level : float, default 0.05 and 0.95
+        Significance level of the test, and confidence level of the interval, between 0 and 1.
     n_trials, n_resamples : int, default 200 and 999
         Simulated trials of each design, and resamples of each test.
     {rng progress}

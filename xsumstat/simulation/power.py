@@ -82,10 +82,8 @@ def power(
         Compare two copies with independent noise, so every significant difference is false.
     redraw : bool, default False
         Draw new scores in each trial, from the model of `simulate` or like the given ones, not only new noise.
-    {n_systems.design}
-        Needs `redraw` or `other`.
-    {n_inputs.design}
-        Needs `redraw` or `other`.
+    {n_systems.design n_inputs.design}
+        Other numbers need `redraw` or `other`.
     alpha : float, default 0.05
         Significance level, between 0 and 1.
     {n_trials n_resamples.trials trials}

@@ -1,0 +1,104 @@
+"""Inputs on which all systems tie have no correlation: who says so, when, and how many."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat  # noqa: F401
+from xsumstat.dataset import facts
+
+CODE = "ties_left_out"
+
+
+def scores(n_tied, n_systems=3, n_inputs=12, seed=0):
+    """Scores of a good judge, and of one that ties all systems on the first inputs."""
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=(n_systems, n_inputs))
+    both = human + 0.3 * rng.normal(size=(2, n_systems, n_inputs))
+    both[1, :, :n_tied] = 3.0
+    labels = {"system": [f"s{at}" for at in range(n_systems)], "input": [f"i{at}" for at in range(n_inputs)]}
+    data = {"score": (("metric", "system", "input"), both), "human": (("system", "input"), human)}
+    return xr.Dataset(data, {"metric": ["fair", "lazy"], **labels}, {"gold": "human"})
+
+
+def said(ask):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask()
+    return [str(each.message) for each in caught if getattr(each.message, "code", "") == CODE]
+
+
+def counted(ds, label):
+    """Inputs on which the human scores differ, and those of them on which the metric does not: plain Python."""
+    there = tied = 0
+    for at in range(ds.sizes["input"]):
+        pairs = [
+            (x, z)
+            for x, z in zip(
+                ds.score.sel(metric=label)[:, at].values.tolist(), ds.human[:, at].values.tolist(), strict=True
+            )
+            if not (math.isnan(x) or math.isnan(z))
+        ]
+        if len(pairs) > 1 and len({z for _, z in pairs}) > 1:
+            there += 1
+            tied += len({x for x, _ in pairs}) == 1
+    return tied, there
+
+
+@pytest.mark.parametrize(("n_tied", "told"), [(0, False), (3, False), (4, True), (11, True)])
+def test_a_metric_that_often_ties_all_systems_is_named(n_tied, told):
+    """More often than on a quarter of 12 inputs."""
+    ds = scores(n_tied)
+    found = said(lambda: ds.meta.corr(level="input", coefficient="kendall"))
+    text = "inputs left out, as the metric gives all systems one score; coefficient='acc_eq' counts ties"
+    assert found == ([f"{text}: lazy ({n_tied} of 12)"] if told else [])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_with_gaps_and_ties_of_human_scores(seed):
+    rng = np.random.default_rng(seed)
+    ds = scores(5, n_systems=int(rng.integers(3, 6)), seed=seed).round()
+    ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.2)
+    ds["human"] = ds.human.where(rng.random(ds.human.shape) > 0.1)
+    tied, there = facts.ties(ds.score, ds.human)
+    for at, label in enumerate(ds.metric.values):
+        assert (tied.values[at], there.values[at]) == counted(ds, label)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda m: m.ci(level="input"),
+        lambda m: m.compare_metrics(level="input"),
+        lambda m: m.perm_test(level="input", n_resamples=9),
+        lambda m: m.boot_test(level="input", resample="input", n_resamples=9),
+        lambda m: m.corr_test(level="input", method="wilcoxon"),
+        lambda m: m.equivalence(metric="fair", other="lazy", level="input", margin=0.2, method="jackknife"),
+        lambda m: m.rank(level="input"),
+    ],
+)
+def test_analyses_of_input_level_say_so(ask):
+    (text,) = said(lambda: ask(scores(8).meta))
+    assert text.endswith("lazy (8 of 12)")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"level": "system"},
+        {"level": "global"},
+        {"level": "input", "undefined": "zero"},
+        {"level": "input", "coefficient": "acc_eq"},
+    ],
+)
+def test_nothing_is_left_out_otherwise(how):
+    assert said(lambda: scores(8).meta.corr(**how)) == []
+
+
+def test_lazy_scores_say_so_when_they_are_computed():
+    pytest.importorskip("dask")
+    at_once = said(lambda: scores(8).meta.corr(level="input"))
+    assert said(lambda: scores(8).chunk({"metric": 1}).meta.corr(level="input").compute()) == at_once != []
