@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from cases import IN_WORDS, analysis_of, answer
+from cases import IN_WORDS, analysis_of, answer, rounded, two_tasks
 from helpers import for_each
 
 import xsumstat
@@ -368,7 +368,7 @@ def test_means_are_those_of_these_inputs_or_of_inputs_like_these(target, told):
 
 
 def test_tasks_are_counted_in_the_methods():
-    found = answer("tasks, swaps kept")
+    found = two_tasks(rounded(3))
     tasks = found.sizes["task"]
     assert tasks > 1 and f"by their average score over {tasks} tasks," in methods(found)
     assert "by their average score over one task," in methods(found.isel(task=[0]))
