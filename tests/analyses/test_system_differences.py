@@ -265,3 +265,12 @@ def test_gold_without_ppi_says_how_human_scores_alone_are_compared(demo):
         demo.meta.compare_systems(gold="human")
     with pytest.raises(ValueError, match="with the help of a metric$"):
         scores().meta.compare_systems(gold="human")  # which is no metric
+
+
+def test_without_any_spread_limits_are_unknown_where_ratings_are_one_value():
+    """Of a difference that is known, limits are the difference; where a metric gives a spread, they are its."""
+    value, variance, df = np.array([0.5, 0.5, 0.5]), np.array([0.0, 0.0, 4.0]), np.full(3, 5.0)
+    found = estimator.by_name(value, variance, df, np.full(3, 6.0), 0.95, np.array([True, False, True]))
+    half = 2 * stats.t.ppf(0.975, 5)
+    np.testing.assert_allclose(found["ci_low"], [np.nan, 0.5, 0.5 - half], rtol=1e-9)
+    np.testing.assert_allclose(found["ci_high"], [np.nan, 0.5, 0.5 + half], rtol=1e-9)
