@@ -341,3 +341,10 @@ def test_several_results_share_their_sentences_and_leave_out_the_software():
     assert written.together([one]) == [estimates] and written.together([test]) == [tests]
     apart = written.together([one, demo.meta.ci("human", metric="bleu", level="global")])
     assert len(apart) == 1 and "within each input" in apart[0] and "over all outputs" in apart[0]
+
+
+def test_intervals_that_there_are_none_of_are_not_described():
+    found = answer("metric_ci")
+    assert ", with confidence intervals" in methods(found) and "The 95 % intervals" in methods(found)
+    without = methods(found.assign(ci_low=found.ci_low * np.nan, ci_high=found.ci_high * np.nan))
+    assert "intervals" not in without and "We correlated the scores of each pair of metrics" in without
