@@ -1,5 +1,7 @@
 """Sentences against facts: who, how many of how many, above or below, and on which side a limit itself lies."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -647,3 +649,22 @@ def test_limits_at_the_level_itself_are_within_simulation_error(low, high, side)
     said = conclusion(made("coverage", data, {"interval": ["one"]}, confidence_level=0.95, n_trials=9))
     words = {"within": "95 % within simulation error for", "below": ": below 95 % for", "above": ": above 95 % for"}
     assert [each in said for each in words.values()] == [each == side for each in words]
+
+
+@pytest.mark.parametrize("p", [(0.01, 0.3, NAN), (0.05, 0.0501, 0.01), (0.3, 0.4, 0.5), (NAN, 0.3, 0.2)])
+def test_metrics_by_which_groups_differ_or_do_not_or_cannot_be_tested(p):
+    each = [groups(0.3, value).assign_coords(metric=[label]) for label, value in zip("abc", p, strict=True)]
+    said = conclusion(xr.concat(each, "metric").assign_attrs(each[0].attrs))
+    sentences = re.split(r"\. (?=[A-Z0-9])", said)
+    claims = ("differs between", "no significant difference between", "No test of all groups could be made")
+    named = {}
+    for claim in claims:
+        text = next((each.partition(" for ")[2] for each in sentences if claim.lower() in each.lower()), "")
+        named[claim] = {label for label in "abc" if re.search(rf"\b{label}\b", text)}
+    p = np.array(p)
+    by_p = (p <= 0.05, p > 0.05, np.isnan(p))
+    assert named == {claim: {*np.array(list("abc"))[here]} for claim, here in zip(claims, by_p, strict=True)}
+    significant, tested = int((p <= 0.05).sum()), int((~np.isnan(p)).sum())
+    assert f"{significant} of {tested} comparisons of two groups are significant" in said
+    two = conclusion(xr.concat(each[1:], "metric").assign_attrs(each[0].attrs))
+    assert "comparisons of two groups are significant" in two and "pairs of groups" not in two
