@@ -319,3 +319,11 @@ def test_a_pooled_comparison_weighs_the_inputs_of_each_label():
     assert pooled.difference.item() != pytest.approx(np.mean(np.diff(alone)[::2]) * -1)
     error = np.sqrt(sum(each.standard_error.item() ** 2 for each in plain)) / 2
     assert pooled.standard_error.item() == pytest.approx(error, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_attrs_say_that_means_are_by_the_strata_of_the_draw():
+    full = scored(np.random.default_rng(3))
+    by_strata, simple = (rated(full, 24, **how) for how in ({}, {"strata": None}))
+    assert by_strata.meta.system_means("human", metric="judge").attrs["strata"] == draws.STRATUM
+    assert "strata" not in simple.meta.system_means("human", metric="judge").attrs
