@@ -127,10 +127,13 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     assert "2 of 3" not in conclusion(corrected) and "1 of 3 pairs" in conclusion(corrected)  # .01 * 3, .04 * 2
 
 
-@pytest.mark.parametrize(("alternative", "who"), [("greater", "a beats b"), ("less", "b beats a")])
-def test_the_alternative_says_who_beats_whom(alternative, who):
+@pytest.mark.parametrize(
+    ("alternative", "difference", "who"), [("greater", 0.3, "a beats b"), ("less", -0.3, "b beats a")]
+)
+def test_the_alternative_says_who_beats_whom(alternative, difference, who):
+    """The difference is that of the better metric."""
     nan = np.nan
-    result = pairs([[nan, 0.001], [nan, nan]], [[nan, 0.3], [nan, nan]], ["a", "b"], alternative=alternative)
+    result = pairs([[nan, 0.001], [nan, nan]], [[nan, difference], [nan, nan]], ["a", "b"], alternative=alternative)
     assert conclusion(result).startswith(f"{who}: their correlations differ by .30, p = .001")
 
 
