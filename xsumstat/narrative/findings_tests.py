@@ -458,7 +458,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
 
 def all_rated(result: xr.Dataset) -> bool:
     """Whether a metric that may help has nothing to add, as all inputs of each pair of systems are rated."""
-    if "helped_by" not in result.attrs or "n_inputs" not in result.data_vars or "n_inputs" not in result.attrs:
+    if not {"difference", "n_inputs"} <= set(result.data_vars) or not {"helped_by", "n_inputs"} <= set(result.attrs):
         return False
     counted = result["n_inputs"].where(result["difference"].notnull())
     return bool(counted.notnull().any()) and float(counted.min()) == float(result.attrs["n_inputs"])
