@@ -166,3 +166,11 @@ def test_corr_test_of_a_metric_that_is_better_when_lower(small):
 def test_bad_keywords_of_corr_test(small, keywords, message):
     with pytest.raises(ValueError, match=message):
         small.meta.corr_test("m0", **keywords)
+
+
+def test_a_value_is_compared_with_by_signed_ranks_alone(demo):
+    found = demo.meta.corr_test("human", metric="judge", method="wilcoxon", level="input", against=0.1)
+    assert np.isfinite(found.pvalue).all()
+    for method in ("williams", "zou"):
+        with pytest.raises(ValueError, match=f"needs method='wilcoxon', got method='{method}'"):
+            demo.meta.corr_test("human", metric="judge", method=method, level="input", against=0.1)

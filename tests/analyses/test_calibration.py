@@ -381,3 +381,11 @@ def test_an_output_with_both_is_needed():
     apart["score"], apart["rating"] = ds["score"].where(first), ds["rating"].where(~first)
     with pytest.raises(ValueError, match="no output has both a score by the judge and a human score"):
         apart.meta.calibrate("rating", metric="judge", rng=1)
+
+
+def test_folds_that_are_there_stand_once_and_others_beside_them():
+    ds = data()
+    once = ds.meta.calibrate("rating", metric="judge", rng=1, folds=4)
+    again, other = (once.meta.calibrate("rating", metric="errors", rng=seed, folds=4) for seed in (1, 2))
+    assert "calibration_fold_2" not in again.coords and "calibration_fold_2" in other.coords
+    np.testing.assert_array_equal(other.calibration_fold, once.calibration_fold)

@@ -65,7 +65,7 @@ def test_words():
 
 def test_what_has_no_labels_is_refused():
     ds = graded()
-    with pytest.raises(ValueError, match="other values, such as 1.5"):
+    with pytest.raises(ValueError, match="do not have, such as 1.5"):
         ds.assign(score=ds.score.where(ds.metric != "m0", 1.5)).meta.confusion("m2")
     with pytest.raises(ValueError, match="different values"):
         dataset(np.random.default_rng(0).normal(size=(2, 3, 40))).meta.confusion("m1")

@@ -158,6 +158,7 @@ def test_equal_probabilities_change_nothing():
 
 def test_what_bootstraps_or_permutes_says_that_it_does_not_weight(ds):
     ds = ds.assign(doubtful=ds.score.sel(metric="judge", drop=True) * ds.doubt)
+    ds = ds.assign_coords(document=("input", np.arange(ds.sizes["input"]) // 2))
     plain = draws.without(ds)
     few = {"n_resamples": 99, "rng": 1}
     for name, how in (
@@ -166,12 +167,15 @@ def test_what_bootstraps_or_permutes_says_that_it_does_not_weight(ds):
         ("compare_metrics", {"method": "bootstrap", "level": "input", **few}),
         ("ci", {"level": "system", "missing": "available"}),
         ("ci", {"level": "input", "given": "doubtful"}),
+        ("ci", {"level": "input", "cluster": "document"}),
+        ("compare_metrics", {"level": "input", "cluster": "document"}),
     ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             one = getattr(ds.meta, name)("human", metric=["judge", "other"], **how)
         said = [each.message for each in caught if getattr(each.message, "code", "") == "unequal_probabilities"]
         assert len(said) == 1 and "which this analysis ignores" in str(said[0]), (name, how)
+        assert 'without cluster=, given= and missing="available"' in str(said[0])
         two = asked(plain, name, **how)
         assert "weights" not in one.attrs
         for each in two.data_vars:
@@ -315,3 +319,11 @@ def test_a_pooled_comparison_weighs_the_inputs_of_each_label():
     assert pooled.difference.item() != pytest.approx(np.mean(np.diff(alone)[::2]) * -1)
     error = np.sqrt(sum(each.standard_error.item() ** 2 for each in plain)) / 2
     assert pooled.standard_error.item() == pytest.approx(error, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_attrs_say_that_means_are_by_the_strata_of_the_draw():
+    full = scored(np.random.default_rng(3))
+    by_strata, simple = (rated(full, 24, **how) for how in ({}, {"strata": None}))
+    assert by_strata.meta.system_means("human", metric="judge").attrs["strata"] == draws.STRATUM
+    assert "strata" not in simple.meta.system_means("human", metric="judge").attrs

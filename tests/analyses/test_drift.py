@@ -481,3 +481,16 @@ def test_one_cluster_of_prompts_has_shifts_and_no_variance():
     assert not len(shifts.known) and np.isnan(shifts.covariance).all()
     value, *limits = shifts.contrast(np.full(5, 0.2), 0.95)
     assert value == pytest.approx((new - old).mean()) and np.isnan(limits).all()
+
+
+def test_clusters_of_prompts_are_units_and_prompts_alone_are_none():
+    new, old = (each.drop_vars("input") for each in versions(noise=1.0, gaps=False))
+    ask = {"cluster": "topic"}
+    found = of(*(each.assign_coords(topic=("input", np.arange(40) // 4)) for each in (new, old)), **ask)
+    change = (plain(new) - plain(old)).mean(axis=0).reshape(10, 4).mean(axis=1)
+    assert float(found["shift"]) == pytest.approx(change.mean())
+    half = scipy.stats.t.ppf(0.975, 9) * change.std(ddof=1) / math.sqrt(10)
+    assert float(found["shift_high"] - found["shift"]) == pytest.approx(half)
+    alone = of(*(each.assign_coords(topic=("input", np.arange(40))) for each in (new, old)), **ask)
+    for name in ("shift", "shift_low", "shift_high", "shift_pvalue", "changed_low", "flip_high"):
+        assert float(alone[name]) == pytest.approx(float(of(new, old)[name]), rel=1e-12), name

@@ -219,8 +219,8 @@ def test_a_draw_takes_two_inputs_of_each_stratum_at_least_and_all_at_most(demo, 
     for n in {least, 30}:
         found = demo.meta.sample_inputs(n, **how)
         assert int(found["drawn"].sum()) == n and (found["drawn"].groupby("draw_stratum").sum() >= 2).all()
-    for n in (least - 1, 31):
-        with pytest.raises(ValueError, match=f"n(={n})? must be at least {least}"):
+    for n, limit in ((least - 1, f"least {least}"), (31, "most 30")):
+        with pytest.raises(ValueError, match=f"n must be at {limit}"):
             demo.meta.sample_inputs(n, **how)
     with pytest.raises(ValueError, match="n_strata=16 is too many for 30 inputs"):
         demo.meta.sample_inputs(30, metric="judge", strata="score", n_strata=16)
@@ -236,3 +236,18 @@ def test_more_inputs_are_drawn_where_a_judge_sets_systems_less_apart():
     of_near, of_far = (float(found[PROBABILITY][found.kind == kind][0]) for kind in ("near", "far"))
     assert of_near > 0.6 and of_far < 0.45
     assert of_near * 16 + of_far * 24 == pytest.approx(20)
+
+
+def test_more_inputs_are_drawn_where_metrics_differ_more():
+    """Four inputs in ten have two metrics that nearly agree."""
+    rng = np.random.default_rng(0)
+    near = np.arange(40) % 10 < 4
+    one = rng.normal(size=(12, 40))
+    ds = dataset(np.array([one, one + rng.normal(size=one.shape) * np.where(near, 0.1, 1.0)]))
+    ds = ds.assign_coords(kind=("input", np.where(near, "near", "far")), input=np.arange(40))
+    how = {"metric": ["m0", "m1"], "strata": "kind", "allocation": "unsure", "rng": 0}
+    found = ds.meta.sample_inputs(20, unsure="metrics", **how)
+    of_near, of_far = (float(found[PROBABILITY][found.kind == kind][0]) for kind in ("near", "far"))
+    assert of_near < 0.3 and of_far > 0.6
+    with pytest.raises(ValueError, match="unsure must be"):  # their labels are no uncertainty
+        ds.meta.sample_inputs(20, unsure="input", **how)

@@ -578,15 +578,3 @@ def test_pictures():
     middle = axis.get_xlabel()
     assert "difference" not in middle  # the correlations, and their intervals
     plt.close("all")
-
-
-@pytest.mark.parametrize("resample", ["input", "cell"])
-def test_a_ceiling_of_one_label_cannot_be_drawn(resample):
-    """Cells are drawn from all systems and inputs."""
-    ds = grid(1, 3).isel(input=[0])
-    ask = {"level": "global", "resample": resample, "method": "bootstrap", "n_resamples": 9, "rng": 0}
-    if resample == "cell":
-        assert np.isfinite(ds.meta.human_ceiling("rating", **ask).correlation).all()
-    else:
-        with pytest.raises(ValueError, match="resample='input' has only one label to draw"):
-            ds.meta.human_ceiling("rating", **ask)

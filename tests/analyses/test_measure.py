@@ -117,7 +117,6 @@ def test_a_generator_gives_another_seed_each_time_and_the_seed_the_same_draws():
         ({"n_resamples": 0, "least": 1}, ValueError, "n_resamples must be at least 1, got 0"),
         ({"n_resamples": 2.0}, TypeError, "n_resamples must be a whole number, got 2.0"),
         ({"keep_samples": 1}, TypeError, "keep_samples must be True or False, got 1"),
-        ({"progress": "yes"}, TypeError, "progress must be True or False, got 'yes'"),
         ({"rng": "seed"}, TypeError, "rng must be None, an int"),
     ],
 )

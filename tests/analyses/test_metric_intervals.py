@@ -1,5 +1,7 @@
 """Intervals of the correlations of metrics with each other."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -145,3 +147,14 @@ def test_what_is_random_is_the_same_for_all_pairs(demo, order, lazy):
         for name in ("correlation", "ci_low", "ci_high", "standard_error", "df"):
             here = got[name].sel(metric=one, other_metric=other)
             np.testing.assert_allclose(here, want[name].squeeze(), rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("how, said", [({}, True), ({"level": "global"}, True), ({"missing": "available"}, False)])
+def test_outputs_that_one_metric_of_a_pair_lacks_are_told_where_they_are_left_out(demo, how, said):
+    ds = demo.copy(deep=True)
+    ds.score.loc[{"metric": "judge", "input": ds.input[:6]}] = np.nan
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ds.meta.metric_ci(metric=["judge", "rouge", "bleu"], **how)
+    texts = [str(each.message) for each in caught]
+    assert any("one metric of a pair has no score" in text for text in texts) == said

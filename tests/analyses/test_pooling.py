@@ -285,3 +285,11 @@ def test_too_few_resamples_are_told_before_the_other_labels_are_drawn(ds):
     ds.score.loc[{"metric": "human", "language": "zh-en"}] = 1.0
     with pytest.warns(UserWarning, match="with 9 resamples"), pytest.raises(ValueError, match="zh-en"):
         ds.meta.perm_test("human", adjust="holm", n_resamples=9, rng=0, **KW)
+
+
+@pytest.mark.filterwarnings("error")
+def test_resamples_are_enough_for_the_pairs_of_two_metrics(ds):
+    """One pair needs 19, and two tests would need 39."""
+    got = ds.meta.perm_test("human", metric=["a", "b"], adjust="holm", n_resamples=30, rng=0, **KW)
+    p = got.pvalue.sel(metric="a", other_metric="b")
+    assert float(got.pvalue_adjusted.sel(metric="a", other_metric="b")) == float(p)

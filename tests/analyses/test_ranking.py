@@ -1,6 +1,9 @@
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import dataset
 from helpers import pairwise
 
 from xsumstat.analyses import ranking
@@ -126,3 +129,16 @@ def test_a_p_value_at_alpha_opens_a_cluster():
     r = np.array([0.5, 0.9])
     for p, want in ((0.05, [2, 1]), (0.0501, [1, 1])):
         assert ranking.ranked(r, np.array([[np.nan, 1.0], [p, np.nan]]), 0.05)[1].tolist() == want
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_the_tests_do_not_say_of_few_systems_the_correlations_do_not_say_either(lazy):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(4, 12))
+    ds = dataset(np.array([z, z + rng.normal(size=z.shape), z + 2 * rng.normal(size=z.shape)]))
+    scores = ds.chunk(metric=1) if lazy else ds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(scores.meta.rank("m0", level="input", resample="input").compute().metric) == 2
+    with pytest.warns(UserWarning, match="only 4 systems"):
+        scores.meta.rank("m0", level="system", resample="input").compute()

@@ -265,3 +265,14 @@ def test_gold_without_ppi_says_how_human_scores_alone_are_compared(demo):
         demo.meta.compare_systems(gold="human")
     with pytest.raises(ValueError, match="with the help of a metric$"):
         scores().meta.compare_systems(gold="human")  # which is no metric
+
+
+def test_without_any_spread_limits_are_unknown_where_ratings_are_one_value():
+    """Of a difference that is known, limits are the difference; where a metric gives a spread, they are its."""
+    value, variance, df = np.array([0.5, 0.5, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 4.0, 0.0, 4.0]), np.full(5, 5.0)
+    unknown = np.array([True, False, True, False, False])
+    found = estimator.by_name(value, variance, df, np.full(5, 6.0), 0.95, unknown)
+    half = 2 * stats.t.ppf(0.975, 5)
+    np.testing.assert_allclose(found["ci_low"], [np.nan, 0.5, 0.5 - half, 0.0, -half], rtol=1e-9)
+    np.testing.assert_allclose(found["ci_high"], [np.nan, 0.5, 0.5 + half, 0.0, half], rtol=1e-9)
+    np.testing.assert_allclose(found["statistic"], [np.inf, np.inf, 0.25, 0.0, 0.0])

@@ -532,3 +532,12 @@ def test_a_scale_has_two_different_ends():
     for wrong in ((5, 5), (5, 1)):
         with pytest.raises(ValueError, match="scale must be a pair of ascending numbers"):
             scores().meta.system_means(metric="judge", scale=wrong)
+
+
+def test_rated_differences_have_the_unit_of_one_metric_and_none_of_several():
+    ds = scores(extra=("second",))
+    for metric, factor in (("judge", 2.0**600), (["judge", "second"], 1.0)):
+        small = ds.meta.system_means("human", metric=metric)
+        large = ds.assign(score=ds.score * 2.0**600).meta.system_means("human", metric=metric)
+        np.testing.assert_allclose(large.rated_difference, small.rated_difference * factor, rtol=1e-9)
+        np.testing.assert_allclose(large.ci_low, small.ci_low, rtol=1e-9)

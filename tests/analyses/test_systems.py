@@ -307,3 +307,13 @@ def test_a_part_of_the_table_names_no_best(small):
     said = small.meta.compare_systems(metric="m1", system="s1", other=["s2", "s3"]).meta.conclusion()
     assert "best" not in said and "highest mean" not in said and "pairs of systems differ significantly" in said
     assert "best" not in small.meta.compare_systems().meta.conclusion()  # of four metrics
+
+
+def test_the_statistic_is_the_difference_where_inputs_are_drawn_and_t_where_scores_are_swapped():
+    ds = means(1.0, 1.3, noise=1.0)
+    one, two = ds.score.values[0]
+    student = scipy.stats.ttest_rel(one, two).statistic
+    for method, want in (("bootstrap", (one - two).mean()), ("monte_carlo", student), ("hybrid", student)):
+        test = ds.meta.compare_systems(method=method, n_resamples=99, rng=1)
+        statistic = test.statistic.sel(metric="human", system="a", other_system="b")
+        assert float(statistic) == pytest.approx(want, rel=1e-9), method

@@ -248,3 +248,10 @@ def test_pictures():
     with pytest.raises(ValueError, match="draws a result of ds.meta.close_corr, but"):
         table.meta.plot.close_corr()
     plt.close("all")
+
+
+def test_numbers_of_systems_and_inputs_are_told_where_all_tasks_have_as_many():
+    assert (ranked().attrs["n_systems"], ranked().attrs["n_inputs"]) == (8, 15)
+    fewer = {**TASKS, "two, systems": {**TASKS["two, systems"], "ds": SECOND.isel(input=slice(12))}}
+    table = xsumstat.rank_tasks(fewer, **KW)
+    assert table.attrs["n_systems"] == 8 and "n_inputs" not in table.attrs

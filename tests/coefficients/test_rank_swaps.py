@@ -143,3 +143,15 @@ def test_untied_metrics_and_tied_gold(name, function):
         x, y = np.where(swap, scores[1], scores[0]), np.where(swap, scores[0], scores[1])
         r = [np.mean([function(each[:, j], z[:, j]).statistic for j in range(3)]) for each in (x, y)]
         assert got == pytest.approx(r[0] - r[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("kind, form", [(kernels.KENDALL_C, "sorted"), (kernels.KENDALL, "pairs")])
+def test_a_swap_of_sorted_groups_costs_more_than_one_of_pairs(kind, form):
+    """Tied groups: 5 systems on 4 inputs, of two metrics."""
+    x, y, z = np.random.default_rng(3).integers(0, 3, (3, 5, 4)).astype(float)
+    test = rank_swaps.rank_test((0, 1), x, y, rank_swaps.Gold.of(z, "input"), "input", kind, True)
+    assert test.rest.form == form
+    cells, pairs = 2 * x.size, x.shape[1] * math.comb(5, 2)
+    cost = test.cost - 100 - (0 if test.coefficients is None else 0.1 * test.coefficients.size)
+    assert cost == (4 * cells if form == "sorted" else pytest.approx(0.3 * test.rest.data[0].size))
+    assert form == "sorted" or test.rest.data[0].size >= pairs

@@ -57,6 +57,33 @@ def test_no_variable_score(small):
         ask(small.rename(score="scores"))
 
 
+def written(error, before, after, **names):
+    """What the code between two words of a message gives."""
+    call = str(error.value).partition(before)[2].partition(after)[0]
+    return eval(call, {"xsumstat": xsumstat, **names})
+
+
+@pytest.mark.parametrize("renamed", [{"system": "model"}, {"input": "doc_id"}, {"system": "llm", "input": "prompt"}])
+def test_the_call_for_missing_dims_renames_them(small, renamed):
+    """The only other dim needs no usual name; "llm" is left to the user."""
+    ds = small.rename(renamed)
+    with pytest.raises(ValueError, match="score must have dim") as error:
+        ask(ds)
+    if len(renamed) == 1:
+        xr.testing.assert_identical(written(error, "rename with ds = ", "\n", ds=ds), small)
+    else:
+        assert "set_dims(ds, system=..., input='prompt')" in str(error.value)
+
+
+def test_the_call_for_scores_of_another_name_renames_them(small):
+    ds = small.rename(score="values").assign(truth=("metric", np.zeros(4)))
+    with pytest.raises(ValueError, match="no variable 'score'") as error:
+        ask(ds)
+    assert "score" in written(error, "rename one: ds = ", "; variables", ds=ds)
+    with pytest.raises(ValueError, match="metrics' scores; variables: 'truth'$"):
+        ask(ds[["truth"]])
+
+
 @pytest.mark.parametrize("name", ["other_metric", "resample"])
 def test_names_that_results_need_are_refused(small, name):
     with pytest.raises(ValueError, match=f"score has the dim '{name}'"):
@@ -152,6 +179,12 @@ def test_no_gold_at_all(small):
         match=r"gold is not given, and ds.attrs\['gold'\] is not set; pass .*, e.g. gold='m0'; metrics: 'm0', 'm1'",
     ):
         ask(small, None)
+    for label, ds in (
+        ("m2", small.assign_coords(kind=("metric", ["automatic", "automatic", "human", "automatic"]))),
+        ("human_score", small.assign_coords(metric=["m0", "m1", "m2", "human_score"])),
+    ):
+        with pytest.raises(ValueError, match=f"e.g. gold='{label}'; metrics"):
+            ask(ds, None)
 
 
 def test_a_gold_of_the_attrs_that_is_gone(small):

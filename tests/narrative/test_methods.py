@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from cases import IN_WORDS, analysis_of, answer
+from cases import IN_WORDS, analysis_of, answer, rounded, two_tasks
 from helpers import for_each
 
 import xsumstat
@@ -341,3 +341,34 @@ def test_several_results_share_their_sentences_and_leave_out_the_software():
     assert written.together([one]) == [estimates] and written.together([test]) == [tests]
     apart = written.together([one, demo.meta.ci("human", metric="bleu", level="global")])
     assert len(apart) == 1 and "within each input" in apart[0] and "over all outputs" in apart[0]
+
+
+def test_intervals_that_there_are_none_of_are_not_described():
+    found = answer("metric_ci")
+    assert ", with confidence intervals" in methods(found) and "The 95 % intervals" in methods(found)
+    without = methods(found.assign(ci_low=found.ci_low * np.nan, ci_high=found.ci_high * np.nan))
+    assert "intervals" not in without and "We correlated the scores of each pair of metrics" in without
+
+
+@pytest.mark.parametrize(
+    ("alternative", "side"), [("two-sided", "two-sided"), ("greater", "one-sided"), ("less", "one-sided")]
+)
+def test_one_sided_tests_are_said_to_be(alternative, side):
+    found = answer("compare_metrics, system").assign_attrs(alternative=alternative)
+    other = {"two-sided", "one-sided"} - {side}
+    assert f", {side}" in methods(found) and other.pop() not in methods(found)
+
+
+@pytest.mark.parametrize(("target", "told"), [("these", "the inputs that were scored"), ("new", "inputs like these")])
+def test_means_are_those_of_these_inputs_or_of_inputs_like_these(target, told):
+    found = answer("system_means").assign_attrs(target=target)
+    aim = methods(found).partition(". ")[0]
+    assert told in aim
+    assert ("the inputs that were scored" in aim) == (target == "these")
+
+
+def test_tasks_are_counted_in_the_methods():
+    found = two_tasks(rounded(3))
+    tasks = found.sizes["task"]
+    assert tasks > 1 and f"by their average score over {tasks} tasks," in methods(found)
+    assert "by their average score over one task," in methods(found.isel(task=[0]))

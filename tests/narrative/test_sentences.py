@@ -1,5 +1,7 @@
 """Sentences against facts: who, how many of how many, above or below, and on which side a limit itself lies."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -592,3 +594,77 @@ def test_without_outputs_nothing_can_be_improved():
     data = {"ratio": ("score_bin", [NAN, NAN]), "n_outputs": ("score_bin", [0, 0])}
     said = conclusion(made("improvement_consistency", data, {"score_bin": [0.2, 0.8]}))
     assert said.startswith("No output can be improved on.") and "%" not in said
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_of_two_points_none_are_the_closest(n):
+    at = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]])[:n]
+    data = {"coordinate": (("metric", "component"), at), "explained": ("component", [0.6, 0.3])}
+    said = conclusion(made("pca", data, {"metric": list("abc")[:n], "component": [1, 2]}))
+    assert ("a and b are closest together." in said) == (n == 3)
+    alone = conclusion(made("pca", data, {"metric": list("abc")[:n], "component": [1, 2]}).isel(component=[0]))
+    assert "1 component explains 60 % of the variance of ranks (60 %)." in alone
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_how_numbers_were_made_is_told_once_where_it_is_the_same(shared):
+    """Of many labels each has a sentence; where their baselines differ, so does what stands in brackets."""
+    r = np.array([[0.5, 0.1, 0.25, 0.75], [0.4, 0.4, 0.125, 0.5]])
+    chance = np.broadcast_to([0.5, 0.5, 0.5, 0.5 if shared else 0.4], r.shape)
+    dims = ("metric", "kind")
+    data = {"correlation": (dims, r), "baseline": (dims, chance), "baseline_constant": (dims, 0 * chance)}
+    coords = {"metric": ["a", "b"], "kind": list("vwxy")}
+    said = conclusion(made("corr", data, coords, coefficient="pairwise_accuracy"))
+    assert said.count("a random metric would have .50") == (1 if shared else 3)
+    assert said.count("a random metric would have .40") == (0 if shared else 1)
+    assert (
+        "Each of these: " in said
+    ) == shared and "kind y: a has the highest correlation with the human scores: .75" in said
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_every_calibrated_metric_is_named(n):
+    one = made("corr", {"correlation": ("metric", [0.5, 0.4, 0.3])}, {"metric": ["a", "b", "c"]})
+    how = ["by isotonic regression"] * n + [""] * (3 - n)
+    said = conclusion(one.assign_coords(calibrated=("metric", how)))
+    named = {1: "a", 2: "a and b", 3: "a, b and c"}[n]
+    assert f" {named}: scores calibrated by the ratings of other inputs." in said
+
+
+@pytest.mark.parametrize(("margin", "told"), [([0.1, 0.1, 0.1], "±.10"), ([0.2, 0.1, 0.3], "margins of .10 to .30")])
+def test_the_margins_of_equivalence_are_told_from_the_least_to_the_largest(margin, told):
+    values = {"difference": [0.0, 0.1, 0.4], "margin": margin, "pvalue": [0.01, 0.04, 0.9]}
+    table = pairs("equivalence", list("abc"), values, method="jackknife", alpha=0.05)
+    said = conclusion(table.assign(equivalent=table.pvalue <= 0.05))
+    assert said.startswith(f"2 of 3 pairs are equivalent within {told} (") and ": b with a and c with a." in said
+    assert "Metrics not shown to be equivalent (c with b) may still be equivalent." in said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "side"),
+    [(0.9, 0.95, "within"), (0.95, 0.99, "within"), (0.9, 0.949, "below"), (0.951, 0.99, "above")],
+)
+def test_limits_at_the_level_itself_are_within_simulation_error(low, high, side):
+    data = {name: ("interval", [each]) for name, each in (("coverage", 0.94), ("ci_low", low), ("ci_high", high))}
+    said = conclusion(made("coverage", data, {"interval": ["one"]}, confidence_level=0.95, n_trials=9))
+    words = {"within": "95 % within simulation error for", "below": ": below 95 % for", "above": ": above 95 % for"}
+    assert [each in said for each in words.values()] == [each == side for each in words]
+
+
+@pytest.mark.parametrize("p", [(0.01, 0.3, NAN), (0.05, 0.0501, 0.01), (0.3, 0.4, 0.5), (NAN, 0.3, 0.2)])
+def test_metrics_by_which_groups_differ_or_do_not_or_cannot_be_tested(p):
+    each = [groups(0.3, value).assign_coords(metric=[label]) for label, value in zip("abc", p, strict=True)]
+    said = conclusion(xr.concat(each, "metric").assign_attrs(each[0].attrs))
+    sentences = re.split(r"\. (?=[A-Z0-9])", said)
+    claims = ("differs between", "no significant difference between", "No test of all groups could be made")
+    named = {}
+    for claim in claims:
+        text = next((each.partition(" for ")[2] for each in sentences if claim.lower() in each.lower()), "")
+        named[claim] = {label for label in "abc" if re.search(rf"\b{label}\b", text)}
+    p = np.array(p)
+    by_p = (p <= 0.05, p > 0.05, np.isnan(p))
+    assert named == {claim: {*np.array(list("abc"))[here]} for claim, here in zip(claims, by_p, strict=True)}
+    significant, tested = int((p <= 0.05).sum()), int((~np.isnan(p)).sum())
+    assert f"{significant} of {tested} comparisons of two groups are significant" in said
+    two = conclusion(xr.concat(each[1:], "metric").assign_attrs(each[0].attrs))
+    assert "comparisons of two groups are significant" in two and "pairs of groups" not in two

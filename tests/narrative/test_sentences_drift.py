@@ -187,3 +187,14 @@ def test_limits_of_shares_count_the_prompts_that_have_cases(level):
     result = new.meta.drift(old, alpha=round(1 - level, 4)).isel(metric=0)
     assert [float(result[f"flip_{end}"]) for end in ("share", "low", "high")] == pytest.approx([share, low, high])
     assert f"{100 * share:.0f} % [{100 * low:.0f} %, {100 * high:.0f} %] of {n} verdicts" in result.meta.conclusion()
+
+
+def test_the_largest_shifts_come_first_whatever_their_sign():
+    value = np.array([0.5, -0.9, -0.7, 0.6])
+    p = {f"{name}_pvalue_adjusted": [0.01] * 4 for name in ("system_shift", "excess")}
+    ends = (("low", -0.1), ("high", 0.1))
+    limits = {f"{name}_{end}": value + by for name in ("system_shift", "excess") for end, by in ends}
+    changed = {"system_shift": value, "excess": value, **p, **limits, "rank": [1, 2, 3, 4], "old_rank": [1, 2, 3, 4]}
+    text = said(systems=("a", "b", "c", "d"), **changed)
+    order = "b -.90 [-1.00, -.80], c -.70 [-.80, -.60], d .60 [.50, .70] and 1 more"
+    assert f"significantly for {order}." in text and f"shift minus that of the other systems: {order}." in text

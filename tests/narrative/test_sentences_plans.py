@@ -105,3 +105,27 @@ def test_of_more_than_three_budgets_the_first_are_told():
     assert said.count("A budget of") == 3 and "And 2 more." in said
     assert "A budget of 30 buys 30 inputs, 1 rating of each output of 2 systems (cost 30). The 95 % interval" in said
     assert "And" not in conclusion(found.isel(budget=[0, 1, 2])) and "of a system's mean is .03 wide." in said
+
+
+COSTS = {12.5: "12.5", 99999.9: "99,999.9", 123456.7: "123,457", 1e6: "1,000,000", 12345678.0: "12,345,678"}
+
+
+@pytest.mark.parametrize(("cost", "shown"), COSTS.items())
+def test_costs_have_all_their_digits(cost, shown):
+    data = {"width": 0.2, "width_low": NAN, "width_high": NAN, "best": True, "rated_inputs": 1, "cost": cost}
+    data = {name: ("budget", [each]) for name, each in data.items()}
+    said = conclusion(made(data, {"budget": [2 * cost]}, estimand="mean", n_raters=2, n_systems=1))
+    assert f"buys 1 input, 2 ratings of each output of 1 system (cost {shown}). The 95 % interval" in said
+    budget = conclusion(made(data, {"budget": [cost]}, estimand="mean", n_raters=2, n_systems=1))
+    assert budget.startswith(f"A budget of {shown} buys 1 input")
+    several = conclusion(made(data, {"budget": [2 * cost]}, estimand="difference", n_raters=1, n_systems=2))
+    assert (
+        "1 rating of each output of 2 systems" in several and "of the difference of two systems is .20 wide" in several
+    )
+
+
+def test_doubts_are_those_of_the_middle_design():
+    data = {"width": [0.2, 0.4, 1.0], "width_low": [0.1, 0.3, 0.9], "width_high": [0.4, 0.6, 1.1]}
+    data = {name: ("n_inputs", each) for name, each in data.items()}
+    said = conclusion(made(data, {"n_inputs": [40, 20, 10]}, scope="these systems"))
+    assert "a width may be 0.75 to 1.5 times the planned one" in said  # .5, .75, .9 and 2, 1.5, 1.1

@@ -11,6 +11,7 @@ from preference_cases import preferences, verdicts
 
 import xsumstat
 from xsumstat.dataset.wording import number
+from xsumstat.narrative import findings_preferences
 from xsumstat.narrative.conclusions import conclusion
 
 NAN = np.nan
@@ -198,3 +199,18 @@ def test_differences_that_are_not_named_are_counted(found, rest):
     more = f"{found - 4} more differences are significant." if found > 4 else None
     assert (more in said) if more else ("more differences" not in said)
     assert (f"; and {rest - 4} more." in said) == (rest > 4)
+
+
+SHARES = {0.0: "0 %", 0.005: "0.5 %", 0.00999: "0.999 %", 0.01: "1 %", 0.015: "2 %", 0.99: "99 %", 0.9951: "99.5 %"}
+
+
+@pytest.mark.parametrize(("share", "shown"), SHARES.items())
+def test_shares_near_0_and_100_have_more_digits(share, shown):
+    assert findings_preferences.percent(share) == shown
+
+
+@pytest.mark.parametrize("ties", ["drop", "count"])
+def test_ties_that_are_left_out_are_said_to_be(ties):
+    said = conclusion(agreement(0.2, 0.01).assign_attrs(ties=ties))
+    assert ("of 90 pairs, κ = .40, ties left out." in said) == (ties == "drop")
+    assert ("of 90 pairs, κ = .40." in said) == (ties == "count")

@@ -289,3 +289,55 @@ def test_judges_on_another_scale_have_no_verdict():
     assert result.winning_rate.isnull().values.tolist() == [False, True]
     assert 'No verdict on bleu: not on the scale of the ratings; scale="calibrated" gives them' in said
     assert "bleu (wins" not in said and "judge (wins against" in said
+
+
+# --- Where intervals touch ---
+
+
+@pytest.mark.parametrize(("high", "overlaps"), [(3.0, True), (2.999, False)])
+def test_intervals_that_touch_overlap(high, overlaps):
+    """The best ends at 3 below, and the other at `high` above."""
+    data = {"mean": [4.0, 2.0], "ci_low": [3.0, 1.0], "ci_high": [5.0, high], "n_rated": [10, 10], "n_inputs": [40, 40]}
+    data |= {"n_effective": [20.0, 20.0], "fell_back": [False, False]}
+    data = {name: ("system", each) for name, each in data.items()}
+    result = made("system_means", data, {"system": ["x", "y"]}, target="new", helped_by="judge", confidence_level=0.95)
+    said = conclusion(result)
+    assert ("The interval of x overlaps with that of y;" in said) == overlaps
+    assert ("x is best: its interval lies above those of all other systems." in said) == (not overlaps)
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [
+        ((0.2, 0.01), "does not differ significantly from b (difference 1.00 [-.50, 2.50])."),
+        ((0.2, 0.3), "it does not differ significantly from b or c (the closest is b, 1.00 [-.50, 2.50] lower)."),
+        ((0.01, 0.2), "and is significantly better than b; it does not differ significantly from c."),
+        ((0.01, 0.01), "higher than those of every other system (the closest is b, 1.00 [-.50, 2.50] lower)."),
+    ],
+)
+def test_by_how_much_the_best_system_is_ahead_of_the_nearest(p, told):
+    """Means of 3, 2 and 1.5; p-values of a against b and against c."""
+    means, table = np.array([3.0, 2.0, 1.5]), np.full((3, 3), 0.5)
+    table[0, 1:] = table[1:, 0] = p
+    difference = means[:, None] - means
+    for each in (table, difference):
+        np.fill_diagonal(each, NAN)
+    dims, names = ("metric", "system", "other_system"), list("abc")
+    data = {"pvalue": table, "difference": difference, "ci_low": difference - 1.5, "ci_high": difference + 1.5}
+    coords = {"metric": ["m"], "system": names, "other_system": names}
+    usual = {"method": "paired_t", "alternative": "two-sided", "alpha": 0.05, "confidence_level": 0.95}
+    result = made("compare_systems", {name: (dims, each[None]) for name, each in data.items()}, coords, **usual)
+    assert told in conclusion(result)
+    without = conclusion(result.drop_vars(["ci_low", "ci_high"]))
+    assert "the closest" not in without and "(difference" not in without
+
+
+@pytest.mark.parametrize(("means", "told"), [([2.0, 2.0, 1.0], "a and b share"), ([1.0, 2.0, 2.0], "b and c share")])
+def test_systems_that_share_the_highest_mean(means, told):
+    difference = np.subtract.outer(means, means)
+    np.fill_diagonal(difference, NAN)
+    dims, names = ("metric", "system", "other_system"), list("abc")
+    data = {"difference": (dims, difference[None]), "pvalue": (dims, np.where(np.isnan(difference), NAN, 0.4)[None])}
+    coords = {"metric": ["m"], "system": names, "other_system": names}
+    usual = {"method": "paired_t", "alternative": "two-sided", "alpha": 0.05}
+    assert f"{told} the highest mean by m." in conclusion(made("compare_systems", data, coords, **usual))

@@ -230,6 +230,11 @@ def _family(within: Any, dims: list[str]) -> list[str]:
     return family
 
 
+def alpha_of(confidence_level: float) -> float:
+    """The significance level of tests that agree with intervals."""
+    return round(1 - confidence_level, 12)
+
+
 def resamples_needed(n_tests: float, alpha: float) -> int:
     """Random swaps so many that the smallest p-value, 1/(n + 1), survives Bonferroni's correction for `n_tests`."""
     return math.ceil(n_tests / alpha - 1e-9) - 1  # rounding may not ask for one more

@@ -18,7 +18,6 @@ from xsumstat.analyses.measure import (
     AUTO,
     checked_dims,
     checked_measure,
-    checked_progress,
     random_dims,
     these_systems,
 )
@@ -137,7 +136,7 @@ def bias(
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
     scores, ratings = _ratings(scores, along, method) if pooled else (scores, None)
-    found = _slopes(scores, ratings, question, asked, checked_progress(progress))
+    found = _slopes(scores, ratings, question, asked, progress)
     _warn(found, scores, method)
     return results.result(
         found, scores, analysis="bias", method=method, level=level, level_reason=reason, given=", ".join(scores.given),

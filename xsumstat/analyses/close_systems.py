@@ -227,7 +227,7 @@ class _Jackknifed(_Close):
     def _interval(self, value: float, n_pairs: int, without: FloatArray, more: float) -> tuple[float, float, float]:
         if math.isnan(value) or len(without) < jackknife.LEAST_MEMBERS:
             return math.nan, math.nan, math.nan
-        scale = 2.0 if self.measure.coefficient.bounds[0] == 0.0 else 1.0  # an accuracy p becomes 2p - 1
+        scale = self.measure.coefficient.stretch
         close = ClosePairs(scale * value - (scale - 1), scale * without - (scale - 1), n_pairs)
         error = math.sqrt(close.variance() * more)
         low, high = ((each + scale - 1) / scale for each in close.interval(error, self.confidence_level))

@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import normalised_scores, output_pairs
-from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.normalised_scores import Bands
 from xsumstat.analyses.output_pairs import Counting
 from xsumstat.core import validate
@@ -66,7 +65,6 @@ def disagreement(
     >>> found.share.sel(metric="judge", other_metric="rouge").to_series().round(2).to_dict()
     {0.125: 0.3, 0.375: 0.35, 0.625: 0.38, 0.875: 0.69}
     """
-    progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
     later = Checks()
     score = _outputs(ds, metric, later)
@@ -138,7 +136,6 @@ def improvement_consistency(
     >>> found.ratio.to_series().round(2).to_dict()
     {0.125: 0.9, 0.375: 0.53, 0.625: 0.22, 0.875: 0.08}
     """
-    progress = checked_progress(progress)
     counting, bands = _checked(n_bins, normalise, max_pairs, method, n_resamples, confidence_level, rng)
     later = Checks()
     score = _outputs(ds, metric, later)

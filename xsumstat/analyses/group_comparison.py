@@ -15,7 +15,6 @@ from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import (
     check_given,
     checked_measure,
-    checked_progress,
     checked_resample,
     entrance,
     random_dims,
@@ -106,7 +105,6 @@ def compare_groups(
     measure = checked_measure(level, coefficient, missing, undefined)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     check_given(measure.coefficient, given)
-    progress = checked_progress(progress)
     if adjust is not None:
         validate.choice("adjust", adjust, corrections.OF_PVALUES)
     dims = checked_resample(resample, measure, layers=False, auto=True)
@@ -130,7 +128,7 @@ def compare_groups(
     targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))
     job = GroupJackknife(targets, measure, groups, dims, confidence_level, clusters=clusters)
     found = _found(scores, job, by, labels, progress)
-    alpha = round(1 - confidence_level, 12)
+    alpha = families.alpha_of(confidence_level)
     attrs: dict[str, Any] = {"method": "jackknife", "by": by, "alternative": "two-sided", "alpha": alpha}
     attrs |= {"confidence_level": confidence_level, "resample": dims, "cluster": names or None}
     attrs |= {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
@@ -177,7 +175,9 @@ def _found(
     coords = {**told["correlation"].coords, **metrics.coords}
     numbers = {name: each.variable.unstack(_target=sizes) for name, each in told.items()}
     of_group = {name: numbers[name].isel(_row=xr.Variable(by, np.arange(len(labels)))) for name in OF_GROUP}
-    cells = _of_pairs({name: numbers[name] for name in OF_PAIR}, job.groups, by)
+    of_pair, places = {name: numbers[name] for name in OF_PAIR}, range(len(labels))
+    how: dict[str, Any] = {"analysis": "compare_groups", "along": "_row"}
+    cells = pair_results.square(of_pair, job.groups.pairs, places, places, (by, f"other_{by}"), **how)
     cells |= {"correlation": of_group["correlation"], **{name: numbers[name].isel(_row=0) for name in OF_ALL}}
     other = f"other_{by}"
     coords |= {dim: xr.Variable(dim, np.array(labels, dtype=object)) for dim in (by, other)}
@@ -185,16 +185,6 @@ def _found(
     found, beside = (_labelled(each, coords, by) for each in (cells, of_group))
     _warn(found, beside, scores, job, by, labels)
     return found
-
-
-def _of_pairs(picked: Mapping[str, xr.Variable], groups: Groups, by: str) -> dict[str, xr.Variable]:
-    dims, size = (by, f"other_{by}"), len(groups.places)
-    place = {pair: at for at, pair in enumerate(groups.pairs)}
-    at = [[place.get((min(one, two), max(one, two)), 0) for two in range(size)] for one in range(size)]
-    rows, columns = np.ogrid[:size, :size]
-    turned, tested = (xr.Variable(dims, each) for each in (rows > columns, rows != columns))
-    square = {name: each.isel(_row=xr.Variable(dims, at)) for name, each in picked.items()}
-    return pair_results.of_pairs(square, turned, tested, "compare_groups")
 
 
 def _labelled(cells: Mapping[str, xr.Variable], coords: Mapping[Any, Any], by: str) -> dict[str, xr.DataArray]:

@@ -12,7 +12,6 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import catalogue
-from xsumstat.analyses.measure import checked_progress
 from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
@@ -103,7 +102,7 @@ def with_groups(
         ds, gold = given.pop("ds"), given.pop(people, None)
         if "rng" in signature.parameters:
             given["rng"] = draws.seed_of(given.get("rng"))
-        progress = checked_progress(given.get("progress")) if "progress" in signature.parameters else False
+        progress = given.get("progress") if "progress" in signature.parameters else False
 
         def asked(part: xr.Dataset, human: Any, **of_all: Any) -> xr.Dataset:
             return function(part, human, **{**given, **of_all})  # type: ignore[arg-type]

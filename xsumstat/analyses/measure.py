@@ -44,18 +44,13 @@ class Draws:
             validate.n_draws("n_resamples", n_resamples, least),
             draws.seed_of(rng),
             validate.flag("keep_samples", keep_samples),
-            checked_progress(progress),
+            progress,
         )
 
     @property
     def attrs(self) -> dict[str, Any]:
         """Attrs of a result."""
         return {"n_resamples": self.n_resamples, "seed": str(self.seed)}
-
-
-def checked_progress(progress: Any) -> bool | None:
-    """The keyword `progress`."""
-    return None if progress is None else validate.flag("progress", progress)
 
 
 def checked_measure(level: Any, coefficient: str | CorrelationFunction, missing: Any, undefined: Any) -> Measure:

@@ -273,7 +273,7 @@ def _pairs_of_systems(x: FloatArray, z: FloatArray, pairs: Sequence[Pair], measu
 
 
 def _named(found: xr.Dataset, method: str, confidence_level: float) -> xr.Dataset:
-    alpha = round(1 - confidence_level, 12)
+    alpha = families.alpha_of(confidence_level)
     attrs = {"analysis": "compare_metrics", "method": method, "confidence_level": confidence_level, "alpha": alpha}
     return families.decided(found.assign_attrs(attrs), alpha, _ORDER)
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat import catalogue
 from xsumstat.analyses.intervals import OF_BOTH, ci
-from xsumstat.analyses.measure import AUTO, check_symmetric, checked_progress, random_dims
+from xsumstat.analyses.measure import AUTO, check_symmetric, random_dims
 from xsumstat.catalogue.variables import CHANCE
 from xsumstat.coefficients import table
 from xsumstat.core import levels, validate
@@ -79,7 +79,6 @@ def metric_ci(
         resample = random_dims(resample, facts.CELLS, (score.sizes["system"], score.sizes["input"]))
     keywords: dict[str, Any] = {"level": level, "coefficient": coefficient, "method": method, "interval": interval}
     keywords |= {"resample": resample, "n_resamples": n_resamples, "confidence_level": confidence_level}
-    progress = checked_progress(progress)
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     keywords["progress"] = progress
     given, rows = locate.checked_scores(ds), []

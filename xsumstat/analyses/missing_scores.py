@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses.measure import checked_progress
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
@@ -118,7 +117,6 @@ def missingness(
     how = _How.checked(level, outputs, n_resamples, confidence_level, rng)
     families.check_correction(adjust, None, ["metric", "test"])
     alpha = validate.fraction("alpha", alpha)
-    progress = checked_progress(progress)
     scores = _prepared(ds, gold, metric, how)
     ends, known = _range(scores, score_range, ds)
     found = _estimated(scores, ends, how, progress)
@@ -190,8 +188,6 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score = locate.checked_scores(ds)
     human, name, own = golds.find_gold(ds, score, gold)
     chosen = metric_choice.judged_places(score, metric, own, name)

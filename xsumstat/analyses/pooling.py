@@ -16,7 +16,6 @@ from xsumstat.analyses import jackknifed
 from xsumstat.analyses.measure import (
     AUTO,
     checked_measure,
-    checked_progress,
     checked_resample,
     random_dims,
 )
@@ -88,7 +87,7 @@ def _pooled(function: Callable[..., xr.Dataset], how: Pooled, dim: str, given: d
     if usual is not None and given.get("resample", usual.default) == AUTO:
         requested["resample"] = random_of_all(ds)
     labels = ds.indexes[dim] if dim in ds.indexes else range(ds.sizes[dim])
-    with threads.one_bar(len(labels), checked_progress(given.get("progress")) if drawn else False) as run:
+    with threads.one_bar(len(labels), given.get("progress") if drawn else False) as run:
         for at, label in enumerate(labels):
             part, human = of_label(ds, gold, dim, at)
             own = {} if seed is None else _draws_of(seed, at)

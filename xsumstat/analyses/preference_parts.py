@@ -36,7 +36,7 @@ class Asked:
     @property
     def alpha(self) -> float:
         """The significance level of tests that agree with the intervals."""
-        return round(1 - self.confidence_level, 12)
+        return families.alpha_of(self.confidence_level)
 
     def result(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import scoring_range as ranges
-from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
+from xsumstat.analyses.measure import Measure, checked_measure
 from xsumstat.coefficients import bitset_kendall
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
@@ -97,7 +97,6 @@ def range_drop(
     n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
     n_simulations = validate.n_draws("n_simulations", n_simulations, 19)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    progress = checked_progress(progress)
     score = schema.prepare_cells(ds, metric_choice.automatic(ds, metric), level="input")
     deciding = ranges.prepared(ds, metrics).compute()
     if score.sizes["metric"] < 2:

@@ -18,7 +18,6 @@ from xsumstat.catalogue.variables import CHANCE
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import chunking, labelled, pair_results, results, value_checks
-from xsumstat.dataset.value_checks import Said
 from xsumstat.inference import corrections
 
 
@@ -114,13 +113,13 @@ def rank(
         validate.warn(text)
     with value_checks.held() as of_test:
         test = run()
-    with value_checks.held() as of_single:  # the tests have said what there is to say of the number of systems
+    with value_checks.held() as of_single:
         single = correlation.corr(ds, gold, pool=pool, **shared)
     for text in dict.fromkeys([*of_test.caveats, *of_single.caveats]):
-        if text not in before.caveats and (text in of_test.caveats or text.code != "few_systems"):
+        if text not in before.caveats:
             validate.warn(text)
     later = value_checks.Checks()
-    later.take(_each_once, before.checks, of_test.checks, of_single.checks)
+    later.take(value_checks.each_once, before.checks, of_test.checks, of_single.checks)
     inputs = [(single["correlation"], ["metric"]), (_of_better(test), pair_results.DIMS)]
     ranks = in_order(lambda r, pvalue: ranked(r, pvalue, alpha), inputs, "metric")
     kept = [name for name in ("correlation", *CHANCE) if name in single]
@@ -131,13 +130,6 @@ def rank(
         return later.attached(result)
     mean = result["correlation"].mean([dim for dim in result["correlation"].dims if dim != "metric"])
     return result.isel(metric=np.argsort(-mean.fillna(-np.inf).values, kind="stable"))
-
-
-def _each_once(before: list[Said], of_test: list[Said], of_single: list[Said]) -> list[Said]:
-    single = [
-        Said([caveat for caveat in each.caveats if caveat.code != "few_systems"], each.error) for each in of_single
-    ]
-    return value_checks.each_once(before, of_test, single)
 
 
 def _method(method: Any, *, crossed: Any, swap: Any, adjust: Any) -> str:

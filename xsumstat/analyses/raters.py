@@ -380,8 +380,6 @@ def _no_ratings(rating: Any, along: str) -> str:
 
 def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, str]:
     """Ratings with their systems, inputs and raters, as float64, and their name."""
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be a Dataset, got {type(ds).__name__}")
     variables = [str(name) for name in ds.data_vars if along in ds[name].dims]
     if along in ("system", "input"):
         raise ValueError(f"along must be the dim of the raters, got {along!r}")

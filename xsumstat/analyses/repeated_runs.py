@@ -134,8 +134,6 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, along: str, level: str) -> _Scores:
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     validate.choice("level", level, ("auto", *levels.LEVELS))
     score = locate.checked_scores(ds)
     _check_runs(score, along)

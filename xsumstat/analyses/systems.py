@@ -23,6 +23,7 @@ from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
 
 DIMS = ("system", "other_system")
+_ORDERED = "difference statistic pvalue n_inputs mean_difference ci_low ci_high standard_error df".split()
 
 
 @validate.public
@@ -192,49 +193,19 @@ def _tested(
 
 
 def _compared(score: xr.DataArray, rows: list[int], columns: list[int]) -> xr.DataArray:
-    labels = score.indexes["system"]
-    coords = {dim: (dim, labels[places].values) for dim, places in zip(DIMS, (rows, columns), strict=True)}
-    tests = xr.DataArray(np.not_equal.outer(rows, columns), coords, DIMS)
+    tests = pair_results.different(score.indexes["system"], rows, columns, DIMS)
     return tests.expand_dims({str(dim): score.sizes[dim] for dim in score.dims[:-2]})
 
 
 def _laid_out(
     by_pair: dict[str, xr.DataArray], pairs: IntArray, score: xr.DataArray, rows: list[int], columns: list[int]
 ) -> xr.Dataset:
-    picked, there = by_systems(by_pair, pairs, rows, columns)
-    difference, statistic = picked["difference"], picked["statistic"]
-    cells = {
-        "difference": turned(rows, columns, -difference, difference),
-        "statistic": turned(rows, columns, -statistic, statistic),
-        "pvalue": turned(rows, columns, picked["backward"], picked["forward"]),
-        "n_inputs": picked["n_inputs"],
-    }
-    if "mean_difference" in picked:
-        means = picked["mean_difference"]
-        cells["mean_difference"] = turned(rows, columns, -means, means)
-    if "ci_low" in picked:
-        low, high = picked["ci_low"], picked["ci_high"]
-        cells |= {"ci_low": turned(rows, columns, -high, low), "ci_high": turned(rows, columns, -low, high)}
-        cells |= {name: picked[name] for name in ("standard_error", "df")}
-    cells = {name: pair_results.where(there, each, 0 if name == "n_inputs" else np.nan) for name, each in cells.items()}
+    numbers = {name: each.variable for name, each in by_pair.items()}
+    cells = pair_results.square(numbers, pairs.tolist(), rows, columns, DIMS, analysis="compare_systems")
     ours, theirs = (score.isel(system=each) for each in (rows, columns))
-    laid_out = xr.Dataset(cells, pair_results.coords_beside(by_pair, "_pair"))
+    ordered = {name: cells[name] for name in _ORDERED if name in cells}
+    laid_out = xr.Dataset(ordered, pair_results.coords_beside(by_pair, "_pair"))
     return pair_results.labelled(laid_out, ours, theirs, "system")
-
-
-def turned(rows: Sequence[int], columns: Sequence[int], backward: xr.Variable, forward: xr.Variable) -> xr.Variable:
-    """What is found of pairs of systems, backward where the first system of the pair is the column's."""
-    return pair_results.where(xr.Variable(DIMS, np.greater.outer(rows, columns)), backward, forward)
-
-
-def by_systems(
-    by_pair: dict[str, xr.DataArray], pairs: IntArray, rows: Sequence[int], columns: Sequence[int]
-) -> tuple[dict[str, xr.Variable], xr.Variable]:
-    """Numbers of pairs laid out as system x other_system, and where there is a pair."""
-    place = {frozenset(pair): at for at, pair in enumerate(pairs.tolist())}
-    at = np.array([[place.get(frozenset((a, b)), -1) for b in columns] for a in rows])
-    picked = xr.Variable(DIMS, np.maximum(at, 0))
-    return {name: each.variable.isel(_pair=picked) for name, each in by_pair.items()}, xr.Variable(DIMS, at >= 0)
 
 
 def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.analyses.task_subsets import LABELS, check_ranked, labels_of
 from xsumstat.core import validate
@@ -69,7 +68,6 @@ def rank_stability(
         validate.choice("stratify", stratify, LABELS)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
-    progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     weight = result["weight"].values
     strata = _strata(result, stratify)

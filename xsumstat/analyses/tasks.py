@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,6 @@ import xarray as xr
 
 from xsumstat.analyses import correlation, pooling, ranking, task_swaps
 from xsumstat.analyses import metric_tests as comparison
-from xsumstat.analyses.measure import checked_progress
 from xsumstat.analyses.task_averages import Averages, PairSums, in_all_tasks, pvalues_of, weights_of
 from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
@@ -20,6 +20,7 @@ from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, chunking, results
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
 
@@ -88,7 +89,6 @@ def rank_tasks(
     alpha = validate.fraction("alpha", alpha)
     n_resamples = validate.n_draws("n_resamples", n_resamples, 1)
     keep_samples = validate.flag("keep_samples", keep_samples)
-    progress = checked_progress(progress)
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
@@ -196,13 +196,8 @@ class _Asked:
             return self._said(comparison.perm_test, {**requested, "alternative": "greater", "keep_samples": True})
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
-        with validate.kept_warnings() as caveats:
-            try:
-                found: xr.Dataset = question(self.ds, self.gold, **keywords)
-            except (ValueError, TypeError) as error:
-                raise type(error)(f"task {self.name!r}: {error}") from error
-        for caveat in caveats:
-            validate.warn(caveat.of(f"task {self.name!r}"))
+        asked = functools.partial(question, self.ds, self.gold, **keywords)
+        found: xr.Dataset = pooling.answer(asked, f"task {self.name!r}", Checks())
         return found.compute()
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.intervals import OF_BOTH, ci
-from xsumstat.analyses.measure import AUTO, checked_progress
+from xsumstat.analyses.measure import AUTO
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import TOLERANCE, CorrelationFunction
@@ -83,7 +83,6 @@ def top_k_corr(
     }
     keywords |= {"missing": missing, "undefined": undefined, "rng": draws.seed_of(rng), "keep_samples": keep_samples}
     keywords["positive"] = positive
-    progress = checked_progress(progress)
     curve: list[xr.Dataset] = []
     said: list[value_checks.Held] = []
     with threads.one_bar(len(sizes), progress) as part:

@@ -129,8 +129,6 @@ class _Scores:
 
 
 def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scores:
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     score, ratings, called = locate.checked_scores(ds), None, None
     own: list[Hashable] = []
     if rating is None:

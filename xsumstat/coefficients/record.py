@@ -172,6 +172,11 @@ class Coefficient:
         return self.thresholds[0] if self.thresholds else math.nan
 
     @property
+    def stretch(self) -> float:
+        """By what values are multiplied to reach from -1 to 1: an accuracy p becomes 2p - 1."""
+        return 2.0 if self.bounds[0] == 0.0 else 1.0
+
+    @property
     def calibrated(self) -> bool:
         """Whether its threshold is calibrated on the judged scores."""
         return self.calibrate is not None and not self.thresholds

@@ -192,7 +192,7 @@ def _warn_of(draw: Draw) -> None:
         "analysis ignores: the result describes the drawn inputs, not all inputs. For all inputs use "
         'ds.meta.system_means() or ds.meta.compare_systems(method="ppi"), for correlations ds.meta.corr() and the '
         'jackknife of ds.meta.ci() and ds.meta.compare_metrics() with level="system" or "input" (Pearson\'s r: any '
-        'level), without cluster= and given=; or draw with allocation="proportional"',
+        'level), without cluster=, given= and missing="available"; or draw with allocation="proportional"',
         "unequal_probabilities",
     )
 

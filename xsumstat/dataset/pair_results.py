@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xsumstat import catalogue
@@ -23,11 +24,13 @@ def dims(scores: Scores) -> list[str]:
 def asked(scores: Scores) -> xr.DataArray:
     """Cells of metric x other_metric with two different metrics."""
     labels = scores.score.indexes["metric"]
-    coords = {
-        dim: (dim, labels[places].values) for dim, places in zip(DIMS, (scores.rows, scores.columns), strict=True)
-    }
-    tests = xr.DataArray(np.not_equal.outer(scores.rows, scores.columns), coords, DIMS)
-    return tests.expand_dims(scores.further).transpose(*DIMS, ...)
+    return different(labels, scores.rows, scores.columns, DIMS).expand_dims(scores.further).transpose(*DIMS, ...)
+
+
+def different(labels: pd.Index[Any], rows: list[int], columns: list[int], dims: tuple[str, str]) -> xr.DataArray:
+    """Cells of two different labels, of those at some places."""
+    coords = {dim: (dim, labels[places].values) for dim, places in zip(dims, (rows, columns), strict=True)}
+    return xr.DataArray(np.not_equal.outer(rows, columns), coords, dims)
 
 
 def warn_undefined(difference: xr.DataArray, pairs: Sequence[tuple[int, ...]], scores: Scores) -> None:
@@ -49,18 +52,31 @@ def _warn_undefined(
 
 def laid_out(by_pair: Mapping[Any, xr.DataArray], pairs: Sequence[tuple[int, ...]], scores: Scores) -> xr.Dataset:
     """Results of unordered pairs as metric x other_metric; signs change where the two change places."""
-    place = {pair: at for at, pair in enumerate(pairs)}
-    rows, columns = np.array(scores.rows), np.array(scores.columns)
-    at = [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows]
-    turned, tested = (xr.Variable(DIMS, each) for each in (rows[:, None] > columns, rows[:, None] != columns))
-    picked = {str(name): each.variable.isel(_pair=xr.Variable(DIMS, at)) for name, each in by_pair.items()}
+    cells = square({str(name): each.variable for name, each in by_pair.items()}, pairs, scores.rows, scores.columns)
+    ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
+    return labelled(xr.Dataset(cells, coords_beside(by_pair, "_pair")), ours, theirs)
+
+
+def square(
+    by_pair: Mapping[str, xr.Variable],
+    pairs: Iterable[Sequence[int]],
+    rows: Sequence[int],
+    columns: Sequence[int],
+    dims: tuple[str, str] = DIMS,
+    *,
+    analysis: Any = None,
+    along: str = "_pair",
+) -> dict[str, xr.Variable]:
+    """Variables of unordered pairs, the lower place first, in a square; signs change where the two change places."""
+    place = {tuple(pair): at for at, pair in enumerate(pairs)}
+    at = xr.Variable(dims, [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows])
+    turned, tested = (xr.Variable(dims, each.outer(rows, columns)) for each in (np.greater, np.not_equal))
+    picked = {name: each.isel({along: at}) for name, each in by_pair.items()}
     sided = {each: picked.pop(each) for each in ("forward", "backward") if each in picked}
     cells = {}
     if sided:
         cells["pvalue"] = where(tested, where(turned, sided["backward"], sided["forward"]), np.nan)
-    cells |= of_pairs(picked, turned, tested)
-    ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
-    return labelled(xr.Dataset(cells, coords_beside(by_pair, "_pair")), ours, theirs)
+    return cells | of_pairs(picked, turned, tested, analysis)
 
 
 def where(condition: xr.Variable, one: xr.Variable, other: Any) -> xr.Variable:

@@ -234,7 +234,7 @@ def _by_fisher(group: Group, measure: Measure) -> tuple[float, float]:
     estimated = group.estimated
     if not jackknife.within_one(group.parts, measure.coefficient):
         return estimated.centre, 1.0
-    scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
+    scale = measure.coefficient.stretch
     value, centre = (scale * each - (scale - 1) for each in (estimated.estimate, estimated.centre))
     nearest = math.nextafter(1.0, 0.0)  # a bias may lead so near to 1 that rounding makes it 1
     return math.atanh(min(nearest, max(-nearest, centre))), scale / (1 - value**2)

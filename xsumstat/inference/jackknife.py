@@ -312,7 +312,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
         return Estimated(
             parts.value, off, error, df, about=lambda t: (parts.value - off - t * error, parts.value - off + t * error)
         )
-    scale = 2.0 if measure.coefficient.bounds[0] == 0.0 else 1.0
+    scale = measure.coefficient.stretch
     value, off, error = scale * parts.value - (scale - 1), scale * off, scale * error
     record = measure.coefficient.leave_one_out
     members, _ = levels.members_first(measure.level, *parts.shape)

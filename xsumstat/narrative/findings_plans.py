@@ -140,7 +140,7 @@ def _design(one: xr.Dataset) -> str:
     prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
     unit = " ratings" if prices == (1, 0, 0) else ""
     if budget is not None:
-        return f"A budget of {budget:,g}{unit} buys {design} (cost {cost}{unit}). {_reached(one, alone)}."
+        return f"A budget of {_price(budget)}{unit} buys {design} (cost {cost}{unit}). {_reached(one, alone)}."
     which, has = ("smallest", "has") if unit else ("cheapest", "costs")
     what = "width" if "width" in one else "power"
     target = f"a {what} of {setting(float(one.attrs['target']))}" if "target" in one.attrs else "the target"

@@ -19,7 +19,6 @@ from xsumstat.analyses import intervals, jackknifed, metric_comparison
 from xsumstat.analyses.measure import (
     AUTO,
     checked_measure,
-    checked_progress,
     checked_resample,
 )
 from xsumstat.core import extras, validate
@@ -359,7 +358,6 @@ def make_report(
     intervals and tests are computed together, so scores are read once.
     """
     alpha = validate.fraction("alpha", alpha)
-    progress = checked_progress(progress)
     validate.choice("adjust", adjust, corrections.CORRECTIONS)
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}

@@ -88,7 +88,7 @@ def _part(advance: Callable[[float], object]) -> Iterator[None]:
 
 @contextmanager
 def _shown(total: int, progress: bool | None, **style: str) -> Iterator[Callable[[float], object]]:
-    if progress is False:
+    if progress is not None and not progress:
         yield lambda n: None
         return
     if progress is None and not _watched():

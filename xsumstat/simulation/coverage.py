@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import Measure, checked_progress
+from xsumstat.analyses.measure import Measure
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import results
@@ -116,7 +116,6 @@ def coverage(
     n_trials = validate.n_draws("n_trials", n_trials, 1)
     n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
     confidence_level = validate.fraction("confidence_level", confidence_level)
-    progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     source = Source.of(ds, gold, metric, questions, truth == "population", n_systems, n_inputs, other)
     if truth == "halves" and (source.scores.shape[1] < 4 or source.scores.shape[2] < 4):

@@ -32,8 +32,6 @@ def prepared(
 
 def in_memory(ds: xr.Dataset, gold: Any, metric: Any, why: str, **how: Any) -> schema.Scores:
     """Scores without further dims, in memory, as `why` says where they are not."""
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be a Dataset of scores, got {type(ds).__name__}")
     found = schema.prepare(ds, gold, metric, **how)
     calibrated.refuse(found.score, "a simulation")
     if found.further:

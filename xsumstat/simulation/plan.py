@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import Measure, checked_measure, checked_progress
+from xsumstat.analyses.measure import Measure, checked_measure
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import locate, results
@@ -254,8 +254,7 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
     if other is not None or method == "simulation":
         what = "other" if other is not None else "method='simulation'"
         raise ValueError(f"{what} knows no raters: plans for n_raters are made by formula, of widths and of difference")
-    if isinstance(ds, xr.Dataset):
-        locate.checked_scores(ds)  # what is wrong with these is said first
+    locate.checked_scores(ds)  # what is wrong with these is said first
     return Ratings.of(ds, rating, along)
 
 
@@ -359,7 +358,7 @@ def _of_agreement(
         asked = replace(asked, sizes=replace(asked.sizes, n_systems=given.systems, least_systems=1), method="formula")
     about = {"resample": "input" if given.these else "both"}
     if money is None:
-        each = [_widths(given, target, asked, checked_progress(progress), at) for at in raters]
+        each = [_widths(given, target, asked, progress, at) for at in raters]
         found = _by_raters(each, raters)
         return found.assign_attrs(about | asked.sizes.scalars())
     own = given.systems if asked.sizes.n_systems is None else asked.sizes.n_systems
@@ -470,7 +469,7 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
             "majority as gold=, not rating="
         )
     questions = Questions.of(measure.level, measure.coefficient.name, "pairwise", "drop")
-    if isinstance(ds, xr.Dataset) and "model" in ds.attrs and resample != "input":
+    if "model" in ds.attrs and resample != "input":
         _check_like_these(measure)
         source = Source.of(ds, gold, metric, questions, True, None, None)
         known = [Planned(each) for each in _of_model(ds, source, asked)]

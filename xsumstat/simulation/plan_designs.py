@@ -56,8 +56,7 @@ class Asked:
 
     @property
     def scale(self) -> float:
-        """2 for shares from 0 to 1."""
-        return 2.0 if self.measure.coefficient.bounds[0] == 0.0 else 1.0
+        return self.measure.coefficient.stretch
 
     def by_formula(self, n: int) -> bool:
         """Whether designs of n systems use a formula."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses.measure import Measure, checked_progress
+from xsumstat.analyses.measure import Measure
 from xsumstat.coefficients import arrays
 from xsumstat.coefficients.pairs import correlations
 from xsumstat.core import validate
@@ -111,7 +111,6 @@ def power(
     n_trials = validate.n_draws("n_trials", n_trials, 1)
     n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
     alpha = validate.fraction("alpha", alpha)
-    progress = checked_progress(progress)
     seed = draws.seed_of(rng)
     null = validate.flag("null", null)
     if two and (noise is not None or null):

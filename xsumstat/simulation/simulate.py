@@ -147,8 +147,6 @@ def _described(values: Mapping[str, Any]) -> list[str]:
 def _simulate_like(
     like: Any, gold: Any, metric: Any, n_systems: Any, n_inputs: Any, truth: Any, rng: Any
 ) -> xr.Dataset:
-    if not isinstance(like, xr.Dataset):
-        raise TypeError(f"like must be a Dataset of scores, got {type(like).__name__}")
     validate.flag("truth", truth)
     seed = draws.seed_of(rng)
     found = given_scores.prepared(like, gold, metric)
