@@ -163,10 +163,11 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
         rest = [other for other in against if other not in beaten]
-        said.append(f"In these scores {name(first)} has the highest correlation with {gold(result)}.")
         verdicts = [f"beats {listed(beaten)}"] if beaten else []
         verdicts += [f"does not differ significantly from {listed(rest, last='or')}"] if rest else []
         said += [f"{whom}{name(first)} {', and '.join(verdicts)}."] if verdicts else []
+        who = "It" if verdicts else name(first)
+        said.append(f"{who} has the highest correlation with {gold(result)} in these data.")
         whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
