@@ -159,6 +159,18 @@ def test_of_two_metrics_the_difference_its_limits_and_its_test_are_told():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_difference_of_two_metrics_is_that_of_the_better_one():
+    demo = xsumstat.load_dataset("demo")
+    how = {"level": "input", "resample": "input"}
+    forth = demo.meta.compare_metrics("human", metric="judge", other="bleu", **how)
+    back = demo.meta.compare_metrics("human", metric="bleu", other="judge", **how)
+    assert float(forth.difference.squeeze()) == -float(back.difference.squeeze()) > 0
+    assert conclusion(forth) == conclusion(back) and "judge beats bleu: their correlations differ by ." in conclusion(
+        back
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
 @for_each("margin", [0.01, 0.5])
 def test_two_metrics_are_equivalent_or_not_shown_to_be(margin):
     result = of_demo("equivalence", "human", metric="judge", other="bertscore", margin=margin, method="jackknife")
