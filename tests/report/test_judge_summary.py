@@ -300,7 +300,7 @@ def test_the_methods_are_paragraphs_on_data_estimates_and_tests(frame, page):
     rated = int(frame[PEOPLE].notna().sum().sum())
     assert data == (
         f"We analysed 180 outputs of 3 systems on 60 inputs, with {rated} ratings by 3 raters ({540 - rated} of 540 "
-        "possible ratings are missing), and the scores of near and wild, with xsumstat "
+        "possible ratings are missing), and the scores of near and wild. We used xsumstat "
         f"{xsumstat.__version__} (seed 0)."
     )
     assert "Krippendorff's alpha" in estimates and "significance level of .05; they apply to these 3 systems" in tests

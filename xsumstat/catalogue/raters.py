@@ -177,9 +177,10 @@ ANALYSES = (
         },
         random=("input",),
         tests={"": TestName("permutation test", "permutation tests", "a permutation test", "permutations")},
-        aim="We tested by permutation within inputs, and of inputs, whether missing scores depend on the system "
-        "[cochran1950comparison] and on {gold}, and bounded the means and the pairwise accuracy that the missing "
-        "scores allow [manski2003partial].",
+        aim="We tested whether missing scores depend on the system, by permutations within inputs "
+        "[cochran1950comparison], and on {gold}, by permutations of inputs. The bounds of the means and of the "
+        "pairwise "
+        "accuracy let each missing score take any value [manski2003partial].",
         say="narrative.findings_judges.missingness",
         core=("metric", "system", "test", "human_quarter"),
         only={

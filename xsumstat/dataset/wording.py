@@ -208,7 +208,7 @@ def correction(result: xr.Dataset) -> Correction | None:
         return None
     method = str(result.attrs.get("adjust_method", ""))
     if result.attrs.get("analysis") == "alt_test":
-        return Correction(_CORRECTIONS.get(method, "Benjamini-Yekutieli"), "each judge's raters")
+        return Correction(_CORRECTIONS.get(method, "Benjamini-Yekutieli"), "the raters, for each judge")
     return Correction(_CORRECTIONS.get(method, method), _family(result)) if method else None
 
 

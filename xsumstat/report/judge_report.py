@@ -300,16 +300,16 @@ def _for_a_paper(about: Subject, rng: int) -> str:
     ds, people = about.ds, about.people
     outputs = int(people.values.size)
     sizes = f"{validate.counted(ds.sizes['system'], 'system')} on {validate.counted(ds.sizes['input'], 'input')}"
-    rated = f"one human score for each of {int(people.values.notnull().sum()):,}"
+    rated = f"{int(people.values.notnull().sum()):,} of them with one human score"
     if people.n_raters:
         there = int(people.each.notnull().sum())
         rated = (
-            f"{there:,} ratings by {validate.counted(people.n_raters, 'rater')} ({people.each.size - there:,} of "
+            f"with {there:,} ratings by {validate.counted(people.n_raters, 'rater')} ({people.each.size - there:,} of "
             f"{people.each.size:,} possible ratings are missing)"
         )
     judges = wording.listed(map(wording.name, about.judges), 8)
     return (
-        f"We analysed {outputs:,} outputs of {sizes}, with {rated}, and the scores of {judges}, with xsumstat "
+        f"We analysed {outputs:,} outputs of {sizes}, {rated}, and the scores of {judges}. We used xsumstat "
         f"{extras.package_version()} (seed {rng})."
     )
 
