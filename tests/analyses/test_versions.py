@@ -165,8 +165,9 @@ def test_what_margins_and_versions_need(ds):
         versions.margin_of(ds, "rater_sd", None, METRICS, {}, KENDALL)
     with pytest.raises(ValueError, match="rating must be a DataArray with a dim 'rater', got .*'quality'"):
         versions.margin_of(ds, "rater_sd", ds.human, METRICS, {}, KENDALL)
-    with pytest.raises(ValueError, match="margin must be at least 0, got -0.1"):
-        versions.margin_of(ds, -0.1, None, METRICS, {}, KENDALL)
+    for margin in (-0.1, 0):
+        with pytest.raises(ValueError, match=f"margin must be above 0, got {margin}$"):
+            versions.margin_of(ds, margin, None, METRICS, {}, KENDALL)
     with pytest.raises(ValueError, match="unknown along 'corpsu'; did you mean 'corpus'"):
         versions.check_along(ds.score, "corpsu", "x")
     with pytest.raises(ValueError, match="unknown base 'fr'.* labels of language"):

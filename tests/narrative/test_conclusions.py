@@ -116,8 +116,8 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
-        "In these scores judge has the highest correlation with the human scores. "
-        "judge beats bleu, and does not differ significantly from bertscore. 2 of 3 pairs of metrics differ "
+        "judge beats bleu, and does not differ significantly from bertscore. It has the highest correlation with the "
+        "human scores in these data. 2 of 3 pairs of metrics differ "
         "significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
@@ -127,10 +127,13 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     assert "2 of 3" not in conclusion(corrected) and "1 of 3 pairs" in conclusion(corrected)  # .01 * 3, .04 * 2
 
 
-@pytest.mark.parametrize(("alternative", "who"), [("greater", "a beats b"), ("less", "b beats a")])
-def test_the_alternative_says_who_beats_whom(alternative, who):
+@pytest.mark.parametrize(
+    ("alternative", "difference", "who"), [("greater", 0.3, "a beats b"), ("less", -0.3, "b beats a")]
+)
+def test_the_alternative_says_who_beats_whom(alternative, difference, who):
+    """The difference is that of the better metric."""
     nan = np.nan
-    result = pairs([[nan, 0.001], [nan, nan]], [[nan, 0.3], [nan, nan]], ["a", "b"], alternative=alternative)
+    result = pairs([[nan, 0.001], [nan, nan]], [[nan, difference], [nan, nan]], ["a", "b"], alternative=alternative)
     assert conclusion(result).startswith(f"{who}: their correlations differ by .30, p = .001")
 
 
@@ -356,10 +359,7 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     p = found.pvalue_adjusted.sel(metric=ahead).drop_sel(other_metric=ahead)
     beaten = [label for label, value in zip(p.other_metric.values.tolist(), p.values, strict=True) if value <= 0.05]
     rest = [label for label in p.other_metric.values.tolist() if label not in beaten]
-    assert said.startswith(
-        f"In these scores {ahead} has the highest correlation with the human scores. For these 12 systems, {ahead} "
-        f"beats {wording.listed(beaten)}"
-    )
+    assert said.startswith(f"For these 12 systems, {ahead} beats {wording.listed(beaten)}")
     assert ("does not differ significantly" in said) == bool(rest)
     pairs_ = found.pvalue_adjusted.to_series().dropna()
     assert f"{int((pairs_ <= 0.05).sum()) // 2} of {len(pairs_) // 2} pairs of metrics differ significantly (" in said
@@ -371,8 +371,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "In these scores a has the highest correlation with the human scores. "
-        "a does not differ significantly from b or c. 0 of 3"
+        "a does not differ significantly from b or c. It has the highest correlation with the human scores in these "
+        "data. 0 of 3"
     )
 
 

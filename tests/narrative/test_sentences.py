@@ -260,7 +260,7 @@ def test_a_leader_is_ahead_of_all():
     values = {"pvalue": [0.01, 0.01, 0.01], "difference": [0.3, 0.3, -0.1]}
     attrs = {"alternative": "two-sided", "method": "permutation"}
     assert conclusion(pairs("perm_test", list("abc"), values, **attrs)).startswith(
-        "In these scores a has the highest correlation with"
+        "a beats b and c. It has the highest correlation with"
     )
     round_about = pairs("perm_test", list("abc"), values | {"difference": [0.3, -0.3, 0.1]}, **attrs)
     said = conclusion(round_about)

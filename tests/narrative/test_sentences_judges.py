@@ -182,3 +182,9 @@ def test_the_bounds_of_accuracy_and_the_order_of_systems_are_told_where_there_ar
     assert "the available scores give" not in conclusion(refusals(accuracy=NAN))
     none = conclusion(refusals(accuracy_low=NAN, accuracy_high=NAN, n_pairs=0, n_undecided=0))
     assert "pairwise accuracy" not in none and "pairs of systems" not in none
+
+
+@pytest.mark.parametrize(("within", "between"), [(0.01, 0.04), (0.04, 0.01), (0.04, 0.06), (0.06, 0.04)])
+def test_of_two_tests_of_quality_the_clearer_is_told(within, between):
+    said = conclusion(refusals(p=(0.5, within, between)))
+    assert f"depends on the human scores (p = {number(min(within, between), 3)})" in said

@@ -159,6 +159,18 @@ def test_of_two_metrics_the_difference_its_limits_and_its_test_are_told():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_difference_of_two_metrics_is_that_of_the_better_one():
+    demo = xsumstat.load_dataset("demo")
+    how = {"level": "input", "resample": "input"}
+    forth = demo.meta.compare_metrics("human", metric="judge", other="bleu", **how)
+    back = demo.meta.compare_metrics("human", metric="bleu", other="judge", **how)
+    assert float(forth.difference.squeeze()) == -float(back.difference.squeeze()) > 0
+    assert conclusion(forth) == conclusion(back) and "judge beats bleu: their correlations differ by ." in conclusion(
+        back
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
 @for_each("margin", [0.01, 0.5])
 def test_two_metrics_are_equivalent_or_not_shown_to_be(margin):
     result = of_demo("equivalence", "human", metric="judge", other="bertscore", margin=margin, method="jackknife")
@@ -329,3 +341,31 @@ def test_systems_that_share_the_highest_mean(means, told):
     coords = {"metric": ["m"], "system": names, "other_system": names}
     usual = {"method": "paired_t", "alternative": "two-sided", "alpha": 0.05}
     assert f"{told} the highest mean by m." in conclusion(made("compare_systems", data, coords, **usual))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@for_each("n", [1, 2, 3, 4])
+def test_pairs_of_systems_that_differ_are_counted_by_each_metric(n, alternative):
+    """Of three pairs; by one metric more than three the ends alone are told."""
+    rng = np.random.default_rng(n)
+    tests = rng.uniform(0, 0.1, (n, 3))
+    p, above = np.full((n, 3, 3), NAN), np.triu_indices(3, 1)
+    for table, each in zip(p, tests, strict=True):
+        table[above] = each
+        if alternative == "two-sided":
+            table.T[above] = each
+    dims, names = ("metric", "system", "other_system"), list("abc")
+    data = {"pvalue": (dims, p), "difference": (dims, np.where(np.isnan(p), NAN, 1.0))}
+    coords = {"metric": list("wxyz")[:n], "system": names, "other_system": names}
+    result = made("compare_systems", data, coords, method="paired_t", alternative=alternative, alpha=0.05)
+    said = conclusion(result)
+    what = "pairs of systems differ" if alternative == "two-sided" else "one-sided tests of two systems are"
+    counts = (tests <= 0.05).sum(axis=1)
+    if n == 1:
+        assert f"{counts[0]} of 3 {what} significant" in said
+    elif n < 4:
+        *first, last = (f"{count} of 3 by {label}" for label, count in zip("wxyz", counts, strict=False))
+        assert f"{what[0].upper()}{what[1:]} significant" in said and f": {', '.join(first)} and {last} (" in said
+    else:
+        ends = [f"{counts[at]} of 3 ({'wxyz'[at]})" for at in (int(counts.argmin()), int(counts.argmax()))]
+        assert f"By 4 metrics, {' to '.join(ends)} {what} significant" in said

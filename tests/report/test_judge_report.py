@@ -19,12 +19,12 @@ from xsumstat.core import arguments
 from xsumstat.report import judge_remarks, judge_report, report_pictures
 
 QUESTIONS = (
-    "Do the annotators agree?",
+    "Do the raters agree?",
     "Does the judge agree with the raters as well as a single rater does?",
     "Which judge agrees better with the human scores?",
     "Does the judge give the same grades as the raters?",
     "In which direction is the judge biased?",
-    "May the judge replace an annotator?",
+    "May the judge replace a rater?",
     "Which system is best?",
     "How many ratings does the next study need?",
 )
@@ -135,7 +135,7 @@ def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
 def test_what_is_refused_is_told_in_its_place(ds):
     page = ds.isel(input=slice(4)).meta.report(kind="judge")
     told = {section.question: " ".join(section.said) for section in page.sections}
-    assert told["May the judge replace an annotator?"].startswith("Not answered: ")
+    assert told["May the judge replace a rater?"].startswith("Not answered: ")
 
 
 @pytest.mark.filterwarnings("ignore")

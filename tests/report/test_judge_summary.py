@@ -122,7 +122,7 @@ def test_verdicts_with_both_margins(frame, page, judge):
     for verb, margins in usual.items():
         told = f"{verb} replace a rater with the margin {' and '.join(margins)}"
         assert (told in text) == bool(margins)
-    section = next(each for each in page.sections if each.question == "May the judge replace an annotator?")
+    section = next(each for each in page.sections if each.question == "May the judge replace a rater?")
     said = " ".join(section.said)
     n = wins(frame, judge, 0.1)
     assert f"{judge} {'may' if n >= 2 else 'may not'} (wins against {n} of 3)" in said
@@ -221,7 +221,7 @@ def test_whom_it_covers_and_where_it_stands(page):
     plain = " ".join(page.text().split())
     assert plain.startswith(f"Can the judge be trusted? outputs {' '.join(page.summary)}")
     html = page.html()
-    assert html.index("Weak points: ") < html.index("Do the annotators agree?")
+    assert html.index("Weak points: ") < html.index("Do the raters agree?")
 
 
 def test_refusals_have_a_section_of_their_own(frame, page):
@@ -268,7 +268,7 @@ def test_without_the_extra_for_agreement_all_else_is_answered(frame, page, monke
     monkeypatch.setitem(sys.modules, "krippendorff", None)
     bare = scores(frame).meta.report(kind="judge")
     said = {section.question: section.said for section in bare.sections}
-    (told,) = said.pop("Do the annotators agree?")
+    (told,) = said.pop("Do the raters agree?")
     assert told.startswith("Not answered: this needs krippendorff, which is not installed; ")
     assert said == {each.question: each.said for each in page.sections if each.question in said}
     assert "Krippendorff" not in bare.conclusion() and bare.summary[:2] == page.summary[:2]

@@ -16,7 +16,7 @@ from xsumstat.catalogue import ALL
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import IntArray
-from xsumstat.dataset import checks, facts, metric_choice, value_checks
+from xsumstat.dataset import checks, facts, metric_choice, value_checks, wording
 from xsumstat.resampling import draws, threads
 
 _P = ParamSpec("_P")
@@ -146,7 +146,13 @@ def _for_each_group(
     first = next(iter(whole.data_vars))
     tail = [name for name in whole[first].dims if name != "metric"]
     dims = [name for name in ("metric",) if name in whole.dims]
-    return result.transpose(*dims, by, *tail, ...).assign_attrs({**whole.attrs, "by": by})
+    own = [label for label, each in zip(labels, by_group, strict=True) if _scope_of(each) != _scope_of(whole)]
+    few = {"few_groups": wording.listed(map(wording.name, own))} if own else {}
+    return result.transpose(*dims, by, *tail, ...).assign_attrs({**whole.attrs, "by": by, **few})
+
+
+def _scope_of(result: xr.Dataset) -> Any:
+    return result.attrs.get("scope")
 
 
 def _in_order(found: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:

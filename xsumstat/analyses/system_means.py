@@ -67,7 +67,7 @@ def system_means(
         ``human_mean``, ``human_ci_low``, ``human_ci_high``; ``n_rated``, ``n_inputs`` and ``n_effective``, the number
         of ratings that alone would be as precise; ``rated_difference`` and ``rated_pvalue``, whether the metric scores
         rated inputs differently; ``fell_back`` (ratings alone) and ``clipped`` (by `scale`). On (metric, system, ...):
-        ``weight``, how far the mean moves per point of the metric.
+        ``weight``, how far the mean moves per point by which the metric scores unrated inputs higher.
 
     Notes
     -----

@@ -48,7 +48,9 @@ def margin_of(
     if isinstance(margin, xr.DataArray):
         return margin.astype(float)
     if not isinstance(margin, str):
-        return xr.DataArray(validate.number("margin", margin, -np.inf, np.inf))
+        if not validate.number("margin", margin, -np.inf, np.inf) > 0:
+            raise ValueError(f"margin must be above 0, got {validate.given(margin)}")
+        return xr.DataArray(float(margin))
     validate.choice("margin", margin, _RATER_MARGINS)
     if rating is None or isinstance(rating, str):
         name = "rating" if rating is None else rating

@@ -201,9 +201,10 @@ def check_number(shape: tuple[int, int], level: str, coefficient: Coefficient, m
     total = n_pairs(shape, level)
     if total > most:
         given = "give a threshold, " if coefficient.calibrated and level == "global" else ""
+        given += "use level='input', or " if level == "global" else "use "
         raise ValueError(
             f"coefficient={coefficient.name!r} at level={level!r} looks at all pairs of outputs: {total:.3g} here, and "
-            f"at most {most:.3g} can be; {given}use level='input', or fewer inputs"
+            f"at most {most:.3g} can be; {given}fewer inputs"
         )
 
 

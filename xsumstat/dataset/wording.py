@@ -388,7 +388,8 @@ def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
 def _family(result: xr.Dataset) -> str:
     family = str(result.attrs.get("adjust_within", "")).split()
     dims = [str(dim) for dim in result["pvalue"].dims] if "pvalue" in result.variables else family
-    outer = [dim for dim in dims if dim not in family]
+    by = [str(result.attrs["by"])] if "by" in result.attrs else []  # a selected group is corrected by itself, too
+    outer = [dim for dim in dict.fromkeys([*by, *dims]) if dim not in family]
     return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
 
 
@@ -430,6 +431,14 @@ def printable(text: str) -> str:
 def _is_plain(sign: str) -> bool:
     turns = "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
     return sign.isprintable() or (unicodedata.category(sign) in ("Cf", "Zs") and not turns)
+
+
+def few_groups(result: xr.Dataset) -> str:
+    """Which groups of `by=` have few systems, so that their results are for these systems only."""
+    few, by = result.attrs.get("few_groups"), str(result.attrs.get("by", ""))
+    if few is None or by not in result.dims:
+        return ""
+    return f"For {by.replace('_', ' ')} {few} the results are for these systems only."
 
 
 def of_whom(result: xr.Dataset) -> str:

@@ -43,14 +43,14 @@ def conclusion(result: xr.Dataset) -> str:
     {demo}
     >>> test = ds.meta.perm_test("human", level="input", n_resamples=999, rng=1).meta.adjust("holm")
     >>> print(test.meta.conclusion().partition(".")[0])
-    For these 12 systems, judge has the highest correlation with the human scores and beats bertscore, rouge, bleu,
-    perplexity and length
+    For these 12 systems, judge beats bertscore, rouge, bleu, perplexity and length
     """
     try:
         said = sentences(result)
         about = _with_metrics(result)
         more = [*_turned(about), *_calibrated(about), *_weighted(about)] if said not in ([], [_LAZY]) else []
-        return " ".join([*said, *more])
+        few = wording.few_groups(result) if said not in ([], [_LAZY]) else ""
+        return " ".join([*said, *more, *filter(None, [few])])
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
 
@@ -147,13 +147,14 @@ def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analys
         [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
     )
     if how.best:
-        return [_counted(result, further, how), *_in_brief(brief, wording.of_whom(result))]
+        counted = _counted(result, further, size, how)
+        return [*filter(None, [counted]), *_in_brief(brief, wording.of_whom(result))]
     where = f"{size:,} labels of {wording.listed(further)}"
     refer = f"There are {where}; select one, as in result.sel({further[0]}=...), to read what it says."
     return _in_brief(brief, wording.of_whom(result)) or [refer]
 
 
-def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
+def _counted(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> str:
     """The best of how many labels; the label "all" of `by=` does not count."""
     by = result.attrs.get("by")
     if by in further:
@@ -161,8 +162,8 @@ def _counted(result: xr.Dataset, further: list[Hashable], how: Analysis) -> str:
     best = Counter(_function(how.best)(part) for _, part in _parts(result, further))
     where = f"{sum(best.values()):,} labels of {wording.listed(further)}"
     undefined = best.pop(None, 0)
-    if not best:
-        return f"In none of {where} is there a best metric."
+    if not best:  # tests of some metrics with others have none, and say what they found for each label
+        return "" if size <= _MOST_IN_BRIEF else f"In none of {where} is there a best metric."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
     without = f"; for {undefined:,} none is defined" if undefined else ""
     return f"Of {where} the best is {wording.listed(counts)}{without}."

@@ -163,10 +163,11 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         beaten = [other for one, other in won if one == first]
         against = [other for other in labels(result, "other_metric") if frozenset((first, other)) in compared]
         rest = [other for other in against if other not in beaten]
-        said.append(f"In these scores {name(first)} has the highest correlation with {gold(result)}.")
         verdicts = [f"beats {listed(beaten)}"] if beaten else []
         verdicts += [f"does not differ significantly from {listed(rest, last='or')}"] if rest else []
         said += [f"{whom}{name(first)} {', and '.join(verdicts)}."] if verdicts else []
+        who = "It" if verdicts else name(first)
+        said.append(f"{who} has the highest correlation with {gold(result)} in these data.")
         whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
@@ -179,9 +180,9 @@ def metric_tests(result: xr.Dataset) -> list[str]:
 
 
 def _why_none(result: xr.Dataset) -> str:
-    """The reason that few systems give a formula, and what to use."""
-    of_formula = result.attrs.get("analysis") == "corr_test" or result.attrs.get("method") in few_systems.FORMULAS
-    why = few_systems.why_none(result.attrs) if of_formula else ""
+    """The reason that few systems give a formula or the jackknife, and what to use."""
+    needs_systems = result.attrs.get("method") in (*few_systems.FORMULAS, "jackknife")
+    why = few_systems.why_none(result.attrs) if needs_systems or result.attrs.get("analysis") == "corr_test" else ""
     return f"{why}; use compare_metrics(level='input')" if why else ""
 
 
@@ -206,20 +207,23 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     p = adjust.decisive(result).transpose(*dims)
     at, to = np.argwhere(~np.isnan(p.values))[0]
     one, other = labels(result)[at], labels(result, "other_metric")[to]
-    value = float(result["difference"].transpose(*dims).values[at, to])
+    # A difference is that of the better metric, where there is one.
+    sign = -1.0 if won and won[0] == (other, one) else 1.0
+    value = sign * float(result["difference"].transpose(*dims).values[at, to])
     verdict = f"there is no significant difference between {name(one)} and {name(other)}"
     verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
     whom = wording.of_whom(result)
     verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
-    differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to)}"
+    differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to, sign)}"
     shown = wording.pvalue(float(p.values[at, to]))
     return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
 
 
-def _limits_of(result: xr.Dataset, at: int, to: int) -> str:
+def _limits_of(result: xr.Dataset, at: int, to: int, sign: float) -> str:
     if "ci_low" not in result:
         return ""
     low, high = (float(result[end].transpose("metric", "other_metric").values[at, to]) for end in ("ci_low", "ci_high"))
+    low, high = (low, high) if sign > 0 else (-high, -low)
     return "" if math.isnan(low) else f" {wording.limits(low, high)}"
 
 
@@ -441,7 +445,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
             said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
     helped = "" if helper is None else f" and the scores of {wording.shortened(helper)}"
-    helped = f"; every output is rated, so {wording.shortened(helper)} adds nothing" if _all_rated(result) else helped
+    helped = f"; every output is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
         return [wording.Sentence(f"{said}{helped}", _level(result))]
@@ -453,9 +457,9 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     ]
 
 
-def _all_rated(result: xr.Dataset) -> bool:
+def all_rated(result: xr.Dataset) -> bool:
     """Whether a metric that may help has nothing to add, as all inputs of each pair of systems are rated."""
-    if "helped_by" not in result.attrs or "n_inputs" not in result.data_vars or "n_inputs" not in result.attrs:
+    if not {"difference", "n_inputs"} <= set(result.data_vars) or not {"helped_by", "n_inputs"} <= set(result.attrs):
         return False
     counted = result["n_inputs"].where(result["difference"].notnull())
     return bool(counted.notnull().any()) and float(counted.min()) == float(result.attrs["n_inputs"])

@@ -15,6 +15,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, wording
 from xsumstat.io import paper_tables
+from xsumstat.narrative import findings_tests
 from xsumstat.narrative.citations import REFERENCES
 
 # What was done, by analysis and its special kinds.
@@ -110,7 +111,8 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     bibtex = validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
-    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result), _of_software(result)]
+    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
+    parts += [wording.few_groups(result), _of_software(result)]
     text = " ".join(part for part in parts if part)
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
     if not bibtex:
@@ -178,7 +180,8 @@ def _aim(result: xr.Dataset) -> str:
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
     if strata is not None:
         filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
-    filled["helped"] = "" if helper is None else f", from {filled['gold']} combined with the scores of {helper}"
+    combined = "" if findings_tests.all_rated(result) else f" combined with the scores of {helper}"
+    filled["helped"] = "" if helper is None else f", from {filled['gold']}{combined}"
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""

@@ -25,7 +25,7 @@ DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
 USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
 # Questions that say by themselves why they have no answer.
-ANNOTATORS, BIAS = "Do the annotators agree?", "In which direction is the judge biased?"
+RATERS, BIAS = "Do the raters agree?", "In which direction is the judge biased?"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def about_judges(
     ]
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
-        ANNOTATORS: agree if several else [],
+        RATERS: agree if several else [],
         "Does the judge agree with the raters as well as a single rater does?": ceiling if several else alone,
     }
     if len(about.judges) > 1:
@@ -113,7 +113,7 @@ def about_judges(
             asks = [Ask("alt_test", how), crowd]
         else:
             asks = [Ask("alt_test", {**how, "margin": margin})]
-        found["May the judge replace an annotator?"] = asks
+        found["May the judge replace a rater?"] = asks
     return found
 
 

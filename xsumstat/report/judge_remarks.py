@@ -13,6 +13,7 @@ from xsumstat.dataset import calibrated, wording
 from xsumstat.report.judge_questions import CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People
 
+_NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -22,7 +23,7 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
     if ask.name == "human_ceiling":
         return [*_how_much_lower(result), *_reversed(result)]
     if ask.picture == "forest":
-        return _reversed(result)
+        return [_NO_RATER, *_reversed(result)]
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":

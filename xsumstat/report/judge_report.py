@@ -1,4 +1,4 @@
-"""Whether a judge can be trusted, on one page: annotators, judges, their errors, the best system."""
+"""Whether a judge can be trusted, on one page: raters, judges, their errors, the best system."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _answered(
 
 
 def _nothing(question: str, people: People) -> str:
-    if question == judge_questions.ANNOTATORS:
+    if question == judge_questions.RATERS:
         return "The file has one human score for each output, so human agreement is unknown."
     if question == judge_questions.BIAS:
         return "The file has no length, position or group to test for bias."
@@ -287,7 +287,7 @@ def _data(about: Subject) -> tuple[tuple[str, str], ...]:
     if people.n_raters:
         ratings = people.each
         names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)
-        rows.append(("annotators", f"{people.n_raters}: {wording.listed(map(str, names), 8)}"))
+        rows.append(("raters", f"{people.n_raters}: {wording.listed(map(str, names), 8)}"))
         rated = ratings.notnull()
         each = rated.sum("rater")
         rows.append(("ratings", f"{int(rated.sum()):,}; of {each.size:,} outputs {int((each == 0).sum()):,} have none"))

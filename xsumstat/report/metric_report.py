@@ -251,8 +251,8 @@ def report(
     ----------
     {ds gold}
     kind : {"metrics", "judge"}, default "metrics"
-        "judge" asks: do the annotators agree? Does the judge agree with them as closely as a single annotator does? In
-        which direction is it biased? May it replace an annotator? Which system is best? How many prompts should be
+        "judge" asks: do the raters agree? Does the judge agree with them as closely as a single rater does? In
+        which direction is it biased? May it replace a rater? Which system is best? How many prompts should be
         rated next? It uses the ratings in `ds`. With a dim "run" it adds how well runs agree, and averages runs.
     {metric}
     name : str, default "scores"

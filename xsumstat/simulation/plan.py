@@ -169,6 +169,7 @@ def plan(
     elif other is not None:
         found = _powers(ds, gold, metric, other, test, n_resamples, asked, progress)
         found["least_inputs"] = _least_of_these(found, 0.8 if target is None else target)
+        found.attrs["test"] = str((test or {}).get("test", "perm_test"))
     else:
         found = _of_agreement(ds, gold, metric, target, asked, ratings, raters, resample, money, progress)
     given = {"difference": difference, "n_raters": n_raters, "n_judged": n_judged, "budget": budget}

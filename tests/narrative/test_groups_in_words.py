@@ -1,0 +1,71 @@
+"""Tests and groups in words: each label of a further dim has its verdict, and a group of few systems its own scope."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import xsumstat
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return xsumstat.load_dataset("demo")
+
+
+def in_qualities(demo, n=4):
+    """The demo's human scores in several qualities, of which the first is noise."""
+    human = demo.score.sel(metric="human", drop=True)
+    noise = np.random.default_rng(0).permutation(human.values.ravel()).reshape(human.shape)
+    each = [human.copy(data=noise), *(human + at for at in range(1, n))]
+    return xr.concat(each, "quality").assign_coords(quality=[f"q{at}" for at in range(n)])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_each_label_has_a_verdict(demo):
+    gold = in_qualities(demo)
+    tests = demo.meta.compare_metrics(gold, metric=["judge", "rouge", "bleu"], level="input")
+    said = tests.meta.conclusion()
+    for label in ("q1", "q2", "q3"):
+        assert f"quality {label}: judge beats rouge and bleu." in said
+        assert bool((tests.pvalue_adjusted.sel(quality=label, metric="judge").dropna("other_metric") <= 0.05).all())
+    assert "quality q0: " in said and "quality q0: judge beats" not in said
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tests_of_some_with_others_have_no_best_metric_and_say_what_they_found(demo):
+    tests = demo.meta.compare_metrics(in_qualities(demo), metric="judge", other=["rouge", "bleu"], level="input")
+    said = tests.meta.conclusion()
+    assert "best metric" not in said and said.startswith("quality q0: ")
+    assert said.count("judge beats rouge and judge beats bleu") == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_group_of_few_systems_speaks_of_these(demo):
+    """As its own result does: of 4 systems, where all 12 speak of systems like these."""
+    few = [*demo.system.values[:4]]
+    ds = demo.assign_coords(kind=("system", ["few" if name in few else "many" for name in demo.system.values]))
+    grouped = ds.meta.ci("human", metric=["judge", "rouge"], level="input", by="kind")
+    alone = ds.sel(system=few).meta.ci("human", metric=["judge", "rouge"], level="input")
+    assert alone.attrs["scope"] == "these systems" and grouped.attrs["scope"] == "systems like these"
+    np.testing.assert_array_equal(grouped.ci_low.sel(kind="few"), alone.ci_low)
+    told = "For kind few the results are for these systems only."
+    assert told in grouped.meta.conclusion() and told in grouped.meta.methods()
+    assert "these systems only" not in grouped.sel(kind="many").meta.conclusion()
+    whole = demo.meta.ci("human", metric=["judge", "rouge"], level="input", by="system_type")
+    assert "these systems only" not in whole.meta.conclusion() and "few_groups" not in whole.attrs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tests_of_a_group_are_corrected_among_themselves(demo):
+    tests = demo.meta.compare_metrics("human", metric=["judge", "rouge", "bleu"], level="input", by="system_type")
+    assert "Holm over the tests of each system type" in tests.meta.conclusion()
+    assert "over all tests" not in tests.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_plans_of_tests_name_the_test_and_its_scope(demo):
+    how = {"metric": "judge", "other": "bleu", "level": "input", "n_trials": 4, "n_resamples": 19, "n_inputs": [30]}
+    swaps = xsumstat.plan(demo, "human", **how)
+    assert "For a power of .80 of perm_test (these systems only), " in swaps.meta.conclusion()
+    drawn = xsumstat.plan(demo, "human", test={"test": "boot_test"}, **how)
+    assert "For a power of .80 of boot_test, " in drawn.meta.conclusion()
