@@ -69,3 +69,35 @@ def test_plans_of_tests_name_the_test_and_its_scope(demo):
     assert "For a power of .80 of perm_test (these systems only), " in swaps.meta.conclusion()
     drawn = xsumstat.plan(demo, "human", test={"test": "boot_test"}, **how)
     assert "For a power of .80 of boot_test, " in drawn.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_pair_is_equivalent_from_which_margin_on(demo):
+    how = {"level": "input", "margins": [0.01, 0.05, 0.5], "n_resamples": 99, "rng": 0}
+    found = demo.meta.margin_sensitivity("human", metric="rouge", other="bleu", **how)
+    margin = float(found.margin[found.share >= 0.5][0])
+    assert f"the two metrics are equivalent within margins of at least {margin:.2f} (".replace("0.", ".") in (
+        found.meta.conclusion()
+    )
+    none = found.isel(margin=[0]).meta.conclusion()
+    assert "the two metrics are equivalent within no margin of ±.01 to ±.01 (" in none
+
+
+def test_metrics_that_share_the_highest_correlation_are_all_named():
+    values = xr.DataArray([[0.9, 0.6], [0.8, 0.6]], {"metric": ["a", "b"], "k": [12, 5]}, ("metric", "k"))
+    attrs = {"analysis": "top_k_corr", "gold": "human", "coefficient": "kendall", "level": "system"}
+    said = xr.Dataset({"correlation": values}, attrs=attrs).meta.conclusion()
+    assert "; among the 5 best, a and b have the highest correlation, .60 (" in said
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_table_says_that_all_others_are_significantly_worse(demo):
+    tests = demo.meta.compare_metrics("human", level="input", metric=["judge", "bleu", "length"], resample="input")
+    table = demo.meta.corr("human", level="input", metric=["judge", "bleu", "length"]).meta
+    p = tests.pvalue_adjusted.sel(metric="judge", other_metric=["bleu", "length"])
+    assert bool((p <= 0.05).all())
+    assert "All others are significantly worse than the best (" in table.to_markdown(tests=tests)
+    some = tests.assign(pvalue_adjusted=tests.pvalue_adjusted.where(tests.other_metric != "bleu", 0.9))
+    assert "All others" not in table.to_markdown(tests=some)
+    unknown = tests.sel(other_metric=["judge", "length"])
+    assert "All others" not in table.to_markdown(tests=unknown)

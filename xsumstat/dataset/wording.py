@@ -365,7 +365,8 @@ def human_scores(label: Hashable) -> str:
     """The human scores in a sentence: "the human scores", or their quoted label if it is none of the usual words."""
     if label == MAJORITY:
         return "the majority grade of the raters"
-    return "the human scores" if label is None or _are_human(label) else f"'{shortened(label)}'"
+    unnamed = label is None or label == "score"  # a DataArray out of the scores
+    return "the human scores" if unnamed or _are_human(label) else f"'{shortened(label)}'"
 
 
 def judged_by(label: Hashable) -> str:

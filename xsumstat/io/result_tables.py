@@ -179,9 +179,10 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     tests = result if own else tests
     chance = [_chance(part, value, digits) for _, _, part in parts]
     first = [Cell(wording.shortened(label)) for label in result["metric"].values.tolist()]
-    columns, groups, bodies, marked = [Cell("metric")], [], [], False
+    columns, groups, bodies, marked, all_worse = [Cell("metric")], [], [], False, tests is not None
     for where, title, part in parts:
         worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
+        all_worse &= worse is not None and worse.count(False) == len(worse) - 1 > 0
         body = _columns(part, value, worse, digits)
         body += [] if len(parts) > 1 or chance[0] else _numbers(part, _CHANCE, digits)
         marked |= any(cell.mark for _, cells in body for cell in cells)
@@ -194,9 +195,10 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     clusters = result.attrs["analysis"] == "rank_tasks"
     said = [_note(result), "Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
     said += ["In parentheses: clusters."] if clusters else []
-    if marked and tests is not None:
+    if tests is not None and (marked or all_worse):
         how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.setting(alpha)}"])
-        said.append(f"†: not significantly worse than the best ({how}).")
+        dagger = f"†: not significantly worse than the best ({how})."
+        said.append(dagger if marked else f"All others are significantly worse than the best ({how}).")
     foot = _foot(chance, [size for _, size in groups]) if all(chance) else []
     return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)), foot)
 
@@ -289,7 +291,7 @@ def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tupl
 
 
 def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:
-    """For each metric whether it was tested against the best one without a significant difference."""
+    """For each metric whether a test against the best found no significant difference; None without a test."""
     if bool(values.isnull().all()):
         return None
     named = values["metric"].values.tolist()
@@ -297,16 +299,16 @@ def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> A
     p, difference = adjust.decisive(tests), tests["difference"]
     rows, columns = p["metric"].values.tolist(), p["other_metric"].values.tolist()
     alternative = tests.attrs.get("alternative", "two-sided")
-    marks = []
+    marks: list[bool | None] = []
     for label in named:
         one, other = (label, best) if alternative == "less" else (best, label)
         if one not in rows or other not in columns:
-            marks.append(False)
+            marks.append(None)
             continue
         cell = {"metric": rows.index(one), "other_metric": columns.index(other)}
         pvalue, ahead = float(p.isel(cell)), float(difference.isel(cell))
         found = pvalue <= alpha and (alternative != "two-sided" or ahead > 0)
-        marks.append(not math.isnan(pvalue) and not found)
+        marks.append(None if math.isnan(pvalue) else not found)
     return marks
 
 

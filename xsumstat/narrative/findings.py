@@ -106,6 +106,11 @@ def best_metric(result: xr.Dataset) -> Hashable | None:
     return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
 
 
+def _best_metrics(result: xr.Dataset) -> list[Hashable]:
+    values = result["correlation"].values
+    return [] if np.isnan(values).all() else [labels(result)[at] for at in _best(values)]
+
+
 def _best(values: FloatArray) -> list[int]:
     return np.flatnonzero(values >= np.nanmax(values) - 1e-12).tolist()
 
@@ -448,17 +453,20 @@ def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
     texts = []
     for at, text in zip(places, (first, then), strict=False):
         part = result.isel({dim: at})
-        best = best_metric(part)
+        best = _best_metrics(part)
         label = str(part[dim].item())
         where = text.format(_pairs_of_gap(label, result.attrs.get("unit", "score")) if dim == "gap" else label)
         if dim == "k" and label == str(result.attrs.get("n_systems")):
             where = f"{'Among' if text == first else 'among'} all {label} systems,"
-        if best is None:
+        if not best:
             texts.append(f"{where} no metric has a correlation")
             continue
-        one = part.isel(metric=labels(part).index(best))
+        one = part.isel(metric=labels(part).index(best[0]))
         verb = "has a correlation of" if part.sizes["metric"] == 1 else "has the highest correlation,"
-        texts.append(f"{where} {name(best)} {verb} {estimated(one, 'correlation')}")
+        found = estimated(one, "correlation")
+        if len(best) > 1:
+            verb, found = "have the highest correlation,", number(float(one["correlation"]))
+        texts.append(f"{where} {listed(best)} {verb} {found}")
     how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [wording.Sentence("; ".join(texts), f"{how}{coefficient(result)}")]
 

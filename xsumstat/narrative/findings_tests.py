@@ -358,9 +358,13 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
         return ["No comparison has a p-value."]
     first, last = int(there[0]), int(there[-1])
     half = [at for at in there.tolist() if share[at] >= 0.5]
-    tests = f"{n[first]:,} comparisons" if n[first] != 1 else "one comparison"
     whom, counts = wording.of_whom(result), np.round(share[there] * n[there]).astype(int).tolist()
-    said = f"{whom}{counts[0]:,} of {tests} {'is' if n[first] == 1 else 'are'} equivalent"
+    if int(n[first]) == 1:
+        ends = f"±{setting(margin[first])} to ±{setting(margin[last])}"
+        reached = f"within margins of at least {setting(margin[half[0]])}" if half else f"within no margin of {ends}"
+        text = f"{whom}{'the' if whom else 'The'} two metrics are equivalent {reached}"
+        return [wording.Sentence(text, f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
+    said = f"{whom}{counts[0]:,} of {n[first]:,} comparisons are equivalent"
     said += f" within ±{setting(margin[first])}"
     if last != first:
         said += f", and {counts[-1]:,} within ±{setting(margin[last])}"
