@@ -10,6 +10,8 @@ import scipy.stats
 import xarray as xr
 
 from xsumstat.analyses import pooling
+from xsumstat.core.caveats import Caveat
+from xsumstat.dataset.value_checks import Said
 
 
 def language(seed, systems, inputs):
@@ -293,3 +295,11 @@ def test_resamples_are_enough_for_the_pairs_of_two_metrics(ds):
     got = ds.meta.perm_test("human", metric=["a", "b"], adjust="holm", n_resamples=30, rng=0, **KW)
     p = got.pvalue.sel(metric="a", other_metric="b")
     assert float(got.pvalue_adjusted.sel(metric="a", other_metric="b")) == float(p)
+
+
+def test_of_lazy_scores_a_label_names_its_warnings_but_for_what_may_be_padding():
+    said = [
+        Said([Caveat("few", "few_systems"), Caveat("empty", "labels_without_cells")], Caveat("wrong", "ValueError"))
+    ]
+    (found,) = pooling._of_named("language='en'", said)
+    assert [*found.caveats] == ["language='en': few"] and found.error == "language='en': wrong"

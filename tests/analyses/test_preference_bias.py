@@ -44,8 +44,10 @@ def test_length_against_the_plain_twin(seed):
     assert float(found.share - found.human_share) == pytest.approx(mean(each))
 
 
-def test_a_family_against_the_plain_twin():
-    ds = preferences(2, n_prompts=15)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_family_against_the_plain_twin(seed):
+    """One judge prefers its own family more than people do, the other less."""
+    ds = preferences(seed, n_prompts=15)
     found = ds.meta.preference_bias(given="family")
     assert found.covariate.values.tolist() == ["family=own"] and found.is_group.values.tolist() == [True]
 
@@ -54,16 +56,17 @@ def test_a_family_against_the_plain_twin():
 
     each = sum(differences(ds, higher).values(), [])
     assert float(found.difference[0, 0]) == pytest.approx(np.mean(each)) and found.n_pairs.item() == len(each)
+    assert np.sign(np.mean(each)) == (1 if seed == 0 else -1)
 
 
 def test_several_covariates_and_groups():
-    ds = preferences(2, n_prompts=15).assign_coords(maker=("system", ["a", "b", "c"]), size=("system", [1.0, 2.0, 3.0]))
+    ds = preferences(6, n_prompts=15).assign_coords(maker=("system", ["a", "b", "c"]), size=("system", [1.0, 2.0, 3.0]))
     ds = ds.assign_coords(tuned=("system", [True, False, False]))
     found = ds.meta.preference_bias(given=["length", "maker", "size", "tuned"])
     assert found.covariate.values.tolist() == ["length", "maker=a", "maker=b", "maker=c", "size", "tuned"]
     assert found.is_group.values.tolist() == [False, True, True, True, False, True]
     one, two = (found.sel(covariate=each).difference.item() for each in ("maker=a", "tuned"))
-    assert one == pytest.approx(two)
+    assert one == pytest.approx(two) and one > 0.1
     array = ds["length"].rename("words")
     assert ds.meta.preference_bias(given=array).covariate.values.tolist() == ["words"]
 

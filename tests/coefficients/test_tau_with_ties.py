@@ -54,7 +54,9 @@ def test_intervals(level):
 HOW = [{}, {"swap": "scores"}, {"swap": "scores", "threshold": 0.0}, {"swap": "decisions", "threshold": 2.0}]
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:swapping single decisions")
+@pytest.mark.filterwarnings(
+    "ignore:outputs left out", "ignore:swapping single decisions", "ignore:there are only 32 ways"
+)
 @pytest.mark.parametrize("level, how", [(level, HOW[(at + k) % 4]) for at, level in enumerate(LEVELS) for k in (0, 1)])
 def test_tests(level, how):
     ds = dataset(scores(2, (5, 7)))

@@ -441,7 +441,7 @@ def test_wrong_swaps(keywords, text):
 def test_coefficients_that_judge_a_metric_are_no_correlations_of_two_metrics():
     ds = cube(*tied(12))
     for question in (ds.meta.metric_corr, ds.meta.metric_ci):
-        with pytest.raises(ValueError, match="judges a metric by gold"):
+        with pytest.raises(ValueError, match="compares a metric with human scores"):
             question(level="input", coefficient="acc_eq")
 
 

@@ -269,3 +269,21 @@ def test_a_covariate_costs_the_correlated_members_a_degree_of_freedom(level):
     found = group_differences.components(groups, measure, BOTH)
     of_systems, of_inputs = {"within_system": (0, 1), "global": (0, 0)}.get(level, (1, 0))
     assert sorted(each.df for each in found) == sorted([7 - of_systems, 5 - of_inputs, 8 - of_inputs])
+
+
+@pytest.mark.parametrize("level", ["input", "within_system"])
+def test_cells_that_groups_share_are_a_part_of_the_dim_that_does_not_contain_their_noise(level):
+    """Each of 12 clusters of inputs has an input of both groups, so all blocks of cells are shared."""
+    x, z = scores(7, (9, 24))
+    measure = checked_measure(level, "pearson", "pairwise", "drop")
+    across = np.arange(9), np.tile(np.arange(12), 2)
+    groups = compared(x, z, measure, "input", (12, 12), BOTH, across)
+    found = group_differences.components(groups, measure, BOTH)
+    one, two = (each.parts for each in groups)
+    shared = {
+        dim: np.sum(group_differences.moves(one, BOTH, dim) * group_differences.moves(two, BOTH, dim)) for dim in BOTH
+    }
+    noise = np.sum(group_differences.cells(one) * group_differences.cells(two))
+    whole, other = ("input", "system") if level == "within_system" else BOTH
+    assert [each.matrix[0, 1] for each in found] == pytest.approx([shared[whole], shared[other] - noise], rel=1e-9)
+    assert abs(noise) > 1e-6

@@ -102,7 +102,10 @@ def test_a_model_is_known_and_equal_scores_have_no_limits():
 def test_the_conclusion_says_how_rough_a_plan_is():
     found = xsumstat.plan(pilot(np.random.default_rng(4), 0.6), metric="m", n_systems=[20, 40], n_inputs=[50, 100])
     low, high = (float((found[each] / found.width).median()) for each in ("width_low", "width_high"))
-    assert f"By these data a width may be {low:.2g} to {high:.2g} times the planned one" in found.meta.conclusion()
+    assert (
+        f"As these data are uncertain, a width may be {low:.2g} to {high:.2g} times the planned one"
+        in found.meta.conclusion()
+    )
 
 
 @pytest.mark.slow
