@@ -158,8 +158,8 @@ def test_conclusion_and_picture(demo):
     plt = pytest.importorskip("matplotlib.pyplot")
     found = quiet(demo, "human")
     said = found.meta.conclusion()
-    assert "27 % between systems, 10 % between inputs and 63 % in single cells" in said
-    assert "reliability of .9 or more from 50 inputs on" in said
+    assert "Systems account for 27 % of the variance of human, inputs for 10 % and single outputs for 63 %." in said
+    assert "reliability of .9 or more with at least 50 inputs" in said
     axis = found.meta.plot.variance_components()
     widths = [bar.get_width() for bar in axis.patches]
     np.testing.assert_allclose(widths, found.share.transpose("effect", "metric").values.ravel(), atol=1e-12)

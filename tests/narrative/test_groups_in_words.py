@@ -37,6 +37,7 @@ def test_tests_of_some_with_others_have_no_best_metric_and_say_what_they_found(d
     said = tests.meta.conclusion()
     assert "best metric" not in said and said.startswith("quality q0: ")
     assert said.count("judge beats rouge and judge beats bleu") == 3
+    assert "Holm over the tests of each quality" in said
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -67,6 +68,8 @@ def test_plans_of_tests_name_the_test_and_its_scope(demo):
     how = {"metric": "judge", "other": "bleu", "level": "input", "n_trials": 4, "n_resamples": 19, "n_inputs": [30]}
     swaps = xsumstat.plan(demo, "human", **how)
     assert "For a power of .80 of perm_test (these systems only), " in swaps.meta.conclusion()
+    whole = xsumstat.plan(demo, "human", test={"test": "perm_test", "resample": "system"}, **how)
+    assert "For a power of .80 of perm_test, " in whole.meta.conclusion()
     drawn = xsumstat.plan(demo, "human", test={"test": "boot_test"}, **how)
     assert "For a power of .80 of boot_test, " in drawn.meta.conclusion()
 
@@ -101,3 +104,14 @@ def test_a_table_says_that_all_others_are_significantly_worse(demo):
     assert "All others" not in table.to_markdown(tests=some)
     unknown = tests.sel(other_metric=["judge", "length"])
     assert "All others" not in table.to_markdown(tests=unknown)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_single_number_of_inputs_may_be_enough(demo):
+    how = {"metric": "judge", "other": "length", "level": "input", "n_trials": 20, "n_resamples": 99, "rng": 1}
+    one, listed = (xsumstat.plan(demo, "human", n_inputs=n, **how) for n in (30, [30]))
+    assert float(one.power.squeeze()) == float(listed.power.squeeze()) > 0.8
+    assert float(one.least_inputs.squeeze()) == 30 == float(listed.least_inputs.squeeze())
+    assert one.meta.conclusion() == listed.meta.conclusion()
+    few = xsumstat.plan(demo, "human", n_inputs=30, target=0.9999999, **how)
+    assert np.isnan(few.least_inputs).all() == (float(few.power.squeeze()) < 0.9999999)

@@ -78,7 +78,9 @@ def test_power_between_two_metrics(demo):
     )
     np.testing.assert_array_equal(found.power.squeeze(), same.power.squeeze())
     assert found.attrs["target"] == 0.8 and "least_inputs" in found
-    assert "For a power of .80, judge against bertscore needs" in found.meta.conclusion()
+    assert (
+        "For a power of .80 of perm_test (these systems only), judge against bertscore needs" in found.meta.conclusion()
+    )
 
 
 def test_power_of_differences_is_that_of_the_t_test():

@@ -389,8 +389,9 @@ def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
 def _family(result: xr.Dataset) -> str:
     family = str(result.attrs.get("adjust_within", "")).split()
     dims = [str(dim) for dim in result["pvalue"].dims] if "pvalue" in result.variables else family
-    by = [str(result.attrs["by"])] if "by" in result.attrs else []  # a selected group is corrected by itself, too
-    outer = [dim for dim in dict.fromkeys([*by, *dims]) if dim not in family]
+    # A selected group, or label of a further dim, is corrected by itself, too.
+    selected = [*([str(result.attrs["by"])] if "by" in result.attrs else []), *result.attrs.get("selected", [])]
+    outer = [dim for dim in dict.fromkeys([*selected, *dims]) if dim not in family]
     return f"the tests of each {listed(dim.replace('_', ' ') for dim in outer)}" if outer else "all tests"
 
 
@@ -435,7 +436,7 @@ def _is_plain(sign: str) -> bool:
 
 
 def few_groups(result: xr.Dataset) -> str:
-    """Which groups of `by=` have few systems, so that their results are for these systems only."""
+    """Which groups of `by=` have results for these systems only, because they have few."""
     few, by = result.attrs.get("few_groups"), str(result.attrs.get("by", ""))
     if few is None or by not in result.dims:
         return ""

@@ -132,7 +132,7 @@ def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Iterator[tuple[str, xr.Dataset]]:
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
-        part = result.isel(dict(zip(further, places, strict=True)))
+        part = result.isel(dict(zip(further, places, strict=True))).assign_attrs(selected=list(map(str, further)))
         labels = (f"{dim} {wording.name(part[dim].item() if dim in part.coords else at)}" for dim, at in
                   zip(further, places, strict=True))  # fmt: skip
         yield ", ".join(labels), part

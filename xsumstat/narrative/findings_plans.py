@@ -72,7 +72,8 @@ def plan(result: xr.Dataset) -> list[str]:
         low, high = (number(float(each)) for each in (values.min(), values.max()))
         designs = f"in {values.size:,} designs; target= selects the smallest design that reaches it."
         return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
-    wanted = f"a {what} of {setting(float(result.attrs['target']))}{_of_test(result)}"
+    wanted = f"a {what} of {setting(float(result.attrs['target']))}"
+    wanted += f" of {result.attrs['test']}" if "test" in result.attrs else ""
     said = []
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
@@ -95,14 +96,6 @@ def plan(result: xr.Dataset) -> list[str]:
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted}, {told}.", *_whom(result)]
-
-
-def _of_test(result: xr.Dataset) -> str:
-    """The test whose power is planned, and its scope if it has one that other tests have not."""
-    test = result.attrs.get("test")
-    if test is None:
-        return ""
-    return f" of {test} (these systems only)" if test == "perm_test" else f" of {test}"
 
 
 def _bought(result: xr.Dataset) -> list[str]:

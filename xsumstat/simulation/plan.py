@@ -168,8 +168,8 @@ def plan(
         found = _of_systems(ds, gold, metric, difference, target, asked, estimand, ratings, raters, judged, money)
     elif other is not None:
         found = _powers(ds, gold, metric, other, test, n_resamples, asked, progress)
-        found["least_inputs"] = _least_of_these(found, 0.8 if target is None else target)
-        found.attrs["test"] = str((test or {}).get("test", "perm_test"))
+        found["least_inputs"] = _least_of_these(found, 0.8 if target is None else target, n_inputs)
+        found.attrs["test"] = _called(test or {})
     else:
         found = _of_agreement(ds, gold, metric, target, asked, ratings, raters, resample, money, progress)
     given = {"difference": difference, "n_raters": n_raters, "n_judged": n_judged, "budget": budget}
@@ -602,10 +602,17 @@ def _powers(
     return found_powers.drop_attrs().assign_attrs(gold=power.attrs["gold"])
 
 
-def _least_of_these(found: xr.Dataset, target: float) -> xr.DataArray:
+def _called(test: Mapping[str, Any]) -> str:
+    """The test that is planned; swaps of single scores speak of these systems, whatever else the plan does."""
+    name = str(test.get("test", "perm_test"))
+    of_these = name == "perm_test" and test.get("resample", "both") != "system"
+    return f"{name} (these systems only)" if of_these else name
+
+
+def _least_of_these(found: xr.Dataset, target: float, n_inputs: Any) -> xr.DataArray:
     """Least tried number of inputs with which the power reaches the target."""
     power = found["power"]
-    if "n_inputs" not in power.dims:
-        return xr.full_like(power, np.nan)
+    if "n_inputs" not in power.dims:  # one number
+        return xr.full_like(power, float(n_inputs)).where(power >= target)
     sizes = xr.zeros_like(power) + found["n_inputs"].astype(float)
     return sizes.where(power >= target).min("n_inputs")
