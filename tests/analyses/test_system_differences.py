@@ -62,6 +62,22 @@ def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
 
 
+@pytest.mark.filterwarnings("ignore:the metric did not score", "ignore:the metric scores rated inputs")
+@pytest.mark.parametrize("design", ["same", "half"])
+def test_ratings_of_outputs_that_the_metric_refused_count(design):
+    """Beside the mean of the system's other scores; here of the worst rated outputs."""
+    ds = scores(design, 3, 14, seed=2)
+    ds["score"] = ds.score.where(~(ds.human < ds.human.quantile(0.3)))
+    assert int(ds.score.isnull().sum()) > 5
+    result = ds.meta.compare_systems(method="ppi", metric="judge", alpha=0.1).squeeze("metric")
+    full = twin.completed(ds.score.values[0].tolist(), ds.human.values.tolist())
+    for a, c in itertools.permutations(range(3), 2):
+        expected = twin.difference(full, ds.human.values.tolist(), a, c, target="new", level=0.9)
+        for name in ("difference", "ci_low", "ci_high", "standard_error", "df"):
+            got = result[name].isel(system=a, other_system=c).item()
+            assert got == pytest.approx(expected[name], rel=1e-9, abs=1e-12), (a, c, name)
+
+
 @pytest.mark.parametrize("target", ["new", "these"])
 @pytest.mark.parametrize(("design", "n"), [("same", 3), ("same", 4), ("half", 6), ("half", 8)])
 def test_inputs_that_both_have_are_paired_from_four_on(design, n, target):

@@ -115,3 +115,19 @@ def test_a_single_number_of_inputs_may_be_enough(demo):
     assert one.meta.conclusion() == listed.meta.conclusion()
     few = xsumstat.plan(demo, "human", n_inputs=30, target=0.9999999, **how)
     assert np.isnan(few.least_inputs).all() == (float(few.power.squeeze()) < 0.9999999)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_pair_of_versions_is_called_versions(demo):
+    score = xr.concat([demo.score, demo.score + 1.0], xr.DataArray(["en", "de"], dims="language", name="language"))
+    how = {"along": "language", "base": "en", "level": "input", "margins": [0.1, 0.5], "n_resamples": 99, "rng": 0}
+    found = demo.assign(score=score).meta.margin_sensitivity(demo.score.sel(metric="human"), metric="judge", **how)
+    assert "the two versions are equivalent within margins of at least .10 (" in found.meta.conclusion()
+
+
+def test_clusters_are_named_beside_the_dims_that_are_random(demo):
+    ds = demo.assign_coords(document=("input", [f"d{at // 3}" for at in range(30)]))
+    how = {"given": "length", "level": "input", "cluster": "document"}
+    together = ", with the labels of one document together ("
+    assert f"clustered by system and input{together}" in ds.meta.bias("human", **how).meta.methods()
+    assert f"clustered by input{together}" in ds.meta.bias("human", resample="input", **how).meta.methods()

@@ -179,8 +179,7 @@ ANALYSES = (
         tests={"": TestName("permutation test", "permutation tests", "a permutation test", "permutations")},
         aim="We tested whether missing scores depend on the system, by permutations within inputs "
         "[cochran1950comparison], and on {gold}, by permutations of inputs. The bounds of the means and of the "
-        "pairwise "
-        "accuracy let each missing score take any value [manski2003partial].",
+        "pairwise accuracy let each missing score take any value [manski2003partial].",
         say="narrative.findings_judges.missingness",
         core=("metric", "system", "test", "human_quarter"),
         only={

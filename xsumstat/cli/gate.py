@@ -108,7 +108,7 @@ def check(
     statuses = {status for status, _, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
     reasons = "; ".join(told.rstrip(".") for _, _, told in each)
-    told = ". ".join([reasons, *dict.fromkeys(f"{text[0].upper()}{text[1:]}" for text in left_out)])
+    told = ". ".join([reasons, *dict.fromkeys(wording.capitalised(text) for text in left_out)])
     return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {told}")
 
 

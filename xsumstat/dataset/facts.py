@@ -89,8 +89,8 @@ def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
 
 
 def _varies(values: FloatArray, there: npt.NDArray[np.bool_], axis: int) -> npt.NDArray[np.bool_]:
-    high = np.where(there, values, -np.inf).max(axis=axis)
-    return np.asarray(high > np.where(there, values, np.inf).min(axis=axis))
+    own = values if there.all() else np.where(there, values, np.nan)
+    return np.asarray(np.fmax.reduce(own, axis=axis) > np.fmin.reduce(own, axis=axis))
 
 
 @dataclass(frozen=True)

@@ -249,6 +249,11 @@ def many_uncorrected(n_tests: int, alpha: float = USUAL_LEVEL) -> str:
     )
 
 
+def capitalised(text: str) -> str:
+    """A text that begins a sentence."""
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def number(value: float, digits: int = 2) -> str:
     """A number as papers print it: .94, -.12, 1.00; more digits where two would round to 1 or 0."""
     return _fixed(float(value), _places(float(value), digits))

@@ -23,10 +23,15 @@ def _two_valued(z: FloatArray, rated: BoolArray) -> BoolArray:
     return np.asarray((distinct <= 2) & (rated.sum(axis=(-2, -1)) > distinct))[..., None]
 
 
+def _extremes(z: FloatArray, rated: BoolArray, axis: int | tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest rating along some dims; infinite without ratings."""
+    low = np.where(rated, z, np.inf).min(axis=axis, initial=np.inf)
+    return low, np.where(rated, z, -np.inf).max(axis=axis, initial=-np.inf)
+
+
 def _distinct(z: FloatArray, rated: BoolArray) -> Any:
     """Number of values along the last dim; 3 means more than 2."""
-    low = np.where(rated, z, np.inf).min(axis=-1, initial=np.inf, keepdims=True)
-    high = np.where(rated, z, -np.inf).max(axis=-1, initial=-np.inf, keepdims=True)
+    low, high = (each[..., None] for each in _extremes(z, rated, -1))
     between = (rated & (z > low) & (z < high)).any(axis=-1)
     two = np.where((low == high)[..., 0], 1, 2)
     return np.where(between, 3, np.where(rated.any(axis=-1), two, 0))
@@ -34,8 +39,7 @@ def _distinct(z: FloatArray, rated: BoolArray) -> Any:
 
 def ends(z: FloatArray, rated: BoolArray, scale: tuple[float, float] | None) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest rating, of the scale or of all ratings, (..., 1)."""
-    low = np.where(rated, z, np.inf).min(axis=(-2, -1), initial=np.inf)[..., None]
-    high = np.where(rated, z, -np.inf).max(axis=(-2, -1), initial=-np.inf)[..., None]
+    low, high = (each[..., None] for each in _extremes(z, rated, (-2, -1)))
     if scale is None:
         return low, high
     return np.minimum(low, scale[0]), np.maximum(high, scale[1])
@@ -88,8 +92,7 @@ def limited(
     ratio = np.where(_distinct(z, rated) == 1, np.where(ratio > 0, np.minimum(ratio, 1.0), 1.0), ratio)
     ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
     # The metric may move a mean off the end that all of a system's ratings have; its limit stays there.
-    lowest = np.where(rated, z, np.inf).min(axis=-1, initial=np.inf)
-    highest = np.where(rated, z, -np.inf).max(axis=-1, initial=-np.inf)
+    lowest, highest = _extremes(z, rated, -1)
     at_end = {"ci_low": ((highest == low) & (high > low), low), "ci_high": ((lowest == high) & (high > low), high)}
     changed = dict(numbers)
     changed["n_effective"] = np.where(few, ratio * numbers["n_rated"], numbers["n_effective"])

@@ -47,10 +47,11 @@ def conclusion(result: xr.Dataset) -> str:
     """
     try:
         said = sentences(result)
+        if said in ([], [_LAZY]):
+            return " ".join(said)
         about = _with_metrics(result)
-        more = [*_turned(about), *_calibrated(about), *_weighted(about)] if said not in ([], [_LAZY]) else []
-        few = wording.few_groups(result) if said not in ([], [_LAZY]) else ""
-        return " ".join([*said, *more, *filter(None, [few])])
+        more = [*_turned(about), *_calibrated(about), *_weighted(about), wording.few_groups(result)]
+        return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
 

@@ -6,7 +6,7 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 import xarray as xr
@@ -425,11 +425,17 @@ def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] |
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:
-    return [*_along(result, "k", "Among the {} best systems,", "among the {} best,"), _NARROW]
+    whole = str(result.attrs.get("n_systems"))
+
+    def among(k: str, first: bool) -> str:
+        return f"all {k} systems" if k == whole else f"the {k} best{' systems' if first else ''}"
+
+    return [*_along(result, "k", among), _NARROW]
 
 
 def close_corr(result: xr.Dataset) -> list[str]:
-    return [*_along(result, "gap", "Among {},", "among {},"), _NARROW]
+    unit = str(result.attrs.get("unit", "score"))
+    return [*_along(result, "gap", lambda gap, first: _pairs_of_gap(gap, unit)), _NARROW]
 
 
 def _pairs_of_gap(gap: str, unit: str) -> str:
@@ -447,17 +453,14 @@ def _pairs_of_gap(gap: str, unit: str) -> str:
 _NARROW = "A narrower range alone makes correlations lower and less certain."
 
 
-def _along(result: xr.Dataset, dim: str, first: str, then: str) -> list[str]:
-    """The best metric at the first and the last label of a dim."""
+def _along(result: xr.Dataset, dim: str, among: Callable[[str, bool], str]) -> list[str]:
+    """The best metric at the first and the last label of a dim; `among` names what it is best among."""
     places = [0, -1] if result.sizes[dim] > 1 else [0]
-    texts = []
-    for at, text in zip(places, (first, then), strict=False):
+    texts: list[str] = []
+    for at in places:
         part = result.isel({dim: at})
         best = _best_metrics(part)
-        label = str(part[dim].item())
-        where = text.format(_pairs_of_gap(label, result.attrs.get("unit", "score")) if dim == "gap" else label)
-        if dim == "k" and label == str(result.attrs.get("n_systems")):
-            where = f"{'Among' if text == first else 'among'} all {label} systems,"
+        where = f"{'among' if texts else 'Among'} {among(str(part[dim].item()), not texts)},"
         if not best:
             texts.append(f"{where} no metric has a correlation")
             continue

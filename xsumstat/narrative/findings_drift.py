@@ -80,7 +80,7 @@ def left_out(one: xr.Dataset) -> str:
         if n
     ]
     text = " and ".join(said)
-    return f"{text[0].upper()}{text[1:]}; they are left out." if text else ""
+    return f"{wording.capitalised(text)}; they are left out." if text else ""
 
 
 def verdicts(one: xr.Dataset) -> str:

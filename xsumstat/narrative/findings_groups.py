@@ -35,12 +35,12 @@ def compare_groups(result: xr.Dataset) -> list[str]:
         more = int(found.sum()) - len(each)
         rest = f"; and for {more:,} more" if more else ""
         text = f"{whom}agreement with {gold(result)} differs between {groups} for {'; for '.join(each)}{rest}."
-        said.append(text if whom else f"{text[0].upper()}{text[1:]}")
+        said.append(text if whom else wording.capitalised(text))
         whom = ""
     if (tested & ~found).any():
         none = [label for label, here in zip(named, tested & ~found, strict=True) if here]
         text = f"{whom}there is no significant difference between {groups}"
-        text = text if whom else f"{text[0].upper()}{text[1:]}"
+        text = text if whom else wording.capitalised(text)
         only = int(np.flatnonzero(tested & ~found)[0])
         said.append(f"{text} for {listed(none) if len(none) > 1 else _of_metric(result, only, dims)}.")
     if not tested.all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from xsumstat.dataset import scope
+from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import listed, name, number, setting
 from xsumstat.narrative.findings import labels
 
@@ -24,7 +24,7 @@ def variance_components(result: xr.Dataset) -> list[str]:
         for at, (each, percent) in enumerate(each_of)
     ]
     first = listed(shares)
-    said = [f"{first[0].upper()}{first[1:]}."]
+    said = [f"{wording.capitalised(first)}."]
     own = result.isel(metric=0).sel(effect="system")
     if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
         relative = float(own["standard_error"]) / float(own["variance"])

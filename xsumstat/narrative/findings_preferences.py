@@ -77,7 +77,7 @@ def rank_systems(result: xr.Dataset) -> list[str]:
     whom = wording.of_whom(result)
     said = [_ranked(result.isel(rater=at), name(label)) for at, label in enumerate(labels(result, "rater"))]
     said[0] = f"{whom}{said[0]}" if whom else said[0]
-    return [*(f"{each[0].upper()}{each[1:]}" for each in said), f"The tests: {settled_by(result)}."]
+    return [*(wording.capitalised(each) for each in said), f"The tests: {settled_by(result)}."]
 
 
 def _ranked(one: xr.Dataset, rater: str) -> str:

@@ -213,7 +213,7 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     verdict = f"there is no significant difference between {name(one)} and {name(other)}"
     verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
     whom = wording.of_whom(result)
-    verdict = f"{whom}{verdict}" if whom or won else f"{verdict[0].upper()}{verdict[1:]}"
+    verdict = f"{whom}{verdict}" if whom or won else wording.capitalised(verdict)
     differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to, sign)}"
     shown = wording.pvalue(float(p.values[at, to]))
     return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
@@ -362,7 +362,8 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
     if int(n[first]) == 1:
         ends = f"±{setting(margin[first])} to ±{setting(margin[last])}"
         reached = f"within margins of at least {setting(margin[half[0]])}" if half else f"within no margin of {ends}"
-        text = f"{whom}{'the' if whom else 'The'} two metrics are equivalent {reached}"
+        what = "versions" if "along" in result.attrs else "metrics"
+        text = f"{whom}{'the' if whom else 'The'} two {what} are equivalent {reached}"
         return [wording.Sentence(text, f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
     said = f"{whom}{counts[0]:,} of {n[first]:,} comparisons are equivalent"
     said += f" within ±{setting(margin[first])}"
@@ -439,7 +440,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         said = f"{found[0]:,} of {tests[0]:,} {what} by {wording.judged_by(named[0])}"
     elif len(named) <= 3:
         each = [f"{found[at]:,} of {tests[at]:,} by {wording.judged_by(named[at])}" for at in range(len(named))]
-        said = f"{what[0].upper()}{what[1:]}: {listed(each)}"
+        said = f"{wording.capitalised(what)}: {listed(each)}"
     else:
         share = found / np.maximum(tests, 1)
         least, most = int(np.argmin(share)), int(np.argmax(share))

@@ -271,8 +271,8 @@ def _regression(result: xr.Dataset) -> str:
             "[fuller1987measurement, carroll2006measurement]"
         )
     dims = str(attrs.get("resample", "both"))
-    units = attrs.get("cluster", {"both": "system and input"}.get(dims, dims))
-    return f"{text}. Standard errors are clustered by {units}"
+    together = f", with the labels of one {attrs['cluster']} together" if "cluster" in attrs else ""
+    return f"{text}. Standard errors are clustered by {'system and input' if dims == 'both' else dims}{together}"
 
 
 def _text(value: Any) -> str:
