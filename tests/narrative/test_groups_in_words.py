@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 import xsumstat
+from xsumstat.dataset import wording
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +53,15 @@ def test_a_group_of_few_systems_speaks_of_these(demo):
     told = "For kind few the results are for these systems only."
     assert told in grouped.meta.conclusion() and told in grouped.meta.methods()
     assert "these systems only" not in grouped.sel(kind="many").meta.conclusion()
+    said = grouped.meta.conclusion().split("kind many")[0]
+    assert "for these systems on inputs like these" in said and "systems and inputs like these" not in said
+    assert "systems and inputs like these" in grouped.meta.conclusion().split("kind many")[1]
+    one = grouped.sel(kind="few").meta
+    assert "for these systems on inputs like these" in one.conclusion() and "systems on inputs" in one.methods()
+    note = "for kind few the results are for these systems only"
+    assert note in grouped.meta.to_markdown() and note in wording.how(grouped)
     whole = demo.meta.ci("human", metric=["judge", "rouge"], level="input", by="system_type")
-    assert "these systems only" not in whole.meta.conclusion() and "few_groups" not in whole.attrs
+    assert "these systems only" not in whole.meta.conclusion() and "of_groups" not in whole.attrs
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -131,3 +139,18 @@ def test_clusters_are_named_beside_the_dims_that_are_random(demo):
     together = ", with the labels of one document together ("
     assert f"clustered by system and input{together}" in ds.meta.bias("human", **how).meta.methods()
     assert f"clustered by input{together}" in ds.meta.bias("human", resample="input", **how).meta.methods()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_group_that_draws_where_all_leave_out_says_so(demo):
+    """Ranks of system means over inputs alone have a bootstrap interval."""
+    few = [*demo.system.values[:4]]
+    ds = demo.assign_coords(kind=("system", ["few" if name in few else "many" for name in demo.system.values]))
+    how = {"metric": ["judge", "rouge"], "coefficient": "kendall", "n_resamples": 99, "rng": 0}
+    grouped = ds.meta.ci("human", by="kind", **how)
+    alone = ds.sel(system=few).meta.ci("human", **how)
+    assert (grouped.attrs["method"], alone.attrs["method"]) == ("jackknife", "bootstrap")
+    np.testing.assert_array_equal(grouped.ci_low.sel(kind="few"), alone.ci_low)
+    few_said, many_said = grouped.meta.conclusion().split("kind many")[:2]
+    assert "percentile bootstrap interval" in few_said and "jackknife interval" in many_said
+    assert "percentile" in grouped.sel(kind="few").meta.methods()

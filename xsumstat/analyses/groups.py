@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
@@ -20,6 +21,8 @@ from xsumstat.dataset import checks, facts, metric_choice, value_checks, wording
 from xsumstat.resampling import draws, threads
 
 _P = ParamSpec("_P")
+# Attrs of how a result was made, which a group with few systems may have of its own.
+_HOW = ("scope", "resample", "method", "interval", "n_resamples", "seed")
 
 
 def described_by(ds: xr.Dataset | xr.DataArray, argument: str, name: Any, dims: tuple[str, ...]) -> xr.DataArray:
@@ -146,13 +149,16 @@ def _for_each_group(
     first = next(iter(whole.data_vars))
     tail = [name for name in whole[first].dims if name != "metric"]
     dims = [name for name in ("metric",) if name in whole.dims]
-    own = [label for label, each in zip(labels, by_group, strict=True) if _scope_of(each) != _scope_of(whole)]
-    few = {"few_groups": wording.listed(map(wording.name, own))} if own else {}
-    return result.transpose(*dims, by, *tail, ...).assign_attrs({**whole.attrs, "by": by, **few})
+    own = {label: _own(each, whole) for label, each in zip(labels, by_group, strict=True)}
+    own = {label: attrs for label, attrs in own.items() if "scope" in attrs}
+    attrs = {**whole.attrs, "by": by, **({wording.OF_GROUPS: json.dumps(own)} if own else {})}
+    return result.transpose(*dims, by, *tail, ...).assign_attrs(attrs)
 
 
-def _scope_of(result: xr.Dataset) -> Any:
-    return result.attrs.get("scope")
+def _own(found: xr.Dataset, whole: xr.Dataset) -> dict[str, Any]:
+    """What attrs say of how a group's result was made, where that of all was made otherwise."""
+    names = [name for name in _HOW if name in found.attrs]
+    return {name: found.attrs[name] for name in names if found.attrs[name] != whole.attrs.get(name)}
 
 
 def _in_order(found: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:

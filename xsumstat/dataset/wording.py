@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import unicodedata
@@ -57,6 +58,7 @@ _HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "r
 # Methods whose intervals hold for all comparisons together.
 _SIMULTANEOUS = ("kruskal-wallis",)
 MAJORITY = "majority_grade"  # gold of a report that compares classes with the raters' majority
+OF_GROUPS = "of_groups"  # attr: the attrs of groups that were made in another way, as JSON
 _MANY_TESTS = 10
 USUAL_LEVEL = 0.05
 
@@ -75,7 +77,7 @@ def made(result: xr.Dataset) -> str:
     if of_intervals is not None and of_tests is not None and of_intervals.over == of_tests.over:
         of_intervals = replace(of_intervals, over=Over())
     parts = [str(each) for each in (of_intervals, of_tests) if each is not None]
-    return "; ".join([*parts, *filter(None, [correction_words(result)])])
+    return "; ".join([*parts, *filter(None, [correction_words(result), few_groups(result) if parts else ""])])
 
 
 def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
@@ -440,12 +442,22 @@ def _is_plain(sign: str) -> bool:
     return sign.isprintable() or (unicodedata.category(sign) in ("Cf", "Zs") and not turns)
 
 
+def of_group(result: xr.Dataset) -> xr.Dataset:
+    """A result with the attrs of its group, where one of `by=` is selected that was made in another way."""
+    by = result.attrs.get("by")
+    if OF_GROUPS not in result.attrs or by not in result.coords or by in result.dims:
+        return result
+    return result.assign_attrs(json.loads(result.attrs[OF_GROUPS]).get(result.coords[by].item(), {}))
+
+
 def few_groups(result: xr.Dataset) -> str:
-    """Which groups of `by=` have results for these systems only, because they have few."""
-    few, by = result.attrs.get("few_groups"), str(result.attrs.get("by", ""))
-    if few is None or by not in result.dims:
+    """Which groups of `by=` have results for these systems only, because they have few: "for kind a and b ..."."""
+    by = str(result.attrs.get("by", ""))
+    if OF_GROUPS not in result.attrs or by not in result.dims:
         return ""
-    return f"For {by.replace('_', ' ')} {few} the results are for these systems only."
+    few = set(json.loads(result.attrs[OF_GROUPS])) & set(result[by].values.tolist())
+    named = listed(name(label) for label in result[by].values.tolist() if label in few)
+    return f"for {by.replace('_', ' ')} {named} the results are for these systems only" if few else ""
 
 
 def of_whom(result: xr.Dataset) -> str:

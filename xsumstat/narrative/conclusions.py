@@ -50,7 +50,8 @@ def conclusion(result: xr.Dataset) -> str:
         if said in ([], [_LAZY]):
             return " ".join(said)
         about = _with_metrics(result)
-        more = [*_turned(about), *_calibrated(about), *_weighted(about), wording.few_groups(result)]
+        few = wording.few_groups(result)
+        more = [*_turned(about), *_calibrated(about), *_weighted(about), few and f"{wording.capitalised(few)}."]
         return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""
@@ -97,7 +98,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
         return [_LAZY] if "analysis" in result.attrs else []
     how = ANALYSES[analysis]
     result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
-    result = _with_core(result, how)
+    result = wording.of_group(_with_core(result, how))
     core = {*how.core, result.attrs.get("along"), *results.group_dims(result.attrs)}
     further = [dim for dim in _main(result, analysis).dims if dim not in core]
     size = 1
@@ -133,7 +134,8 @@ def _main(result: xr.Dataset, analysis: str) -> xr.DataArray:
 
 def _parts(result: xr.Dataset, further: list[Hashable]) -> Iterator[tuple[str, xr.Dataset]]:
     for places in itertools.product(*(range(result.sizes[dim]) for dim in further)):
-        part = result.isel(dict(zip(further, places, strict=True))).assign_attrs(selected=list(map(str, further)))
+        part = wording.of_group(result.isel(dict(zip(further, places, strict=True))))
+        part = part.assign_attrs(selected=list(map(str, further)))
         labels = (f"{dim} {wording.name(part[dim].item() if dim in part.coords else at)}" for dim, at in
                   zip(further, places, strict=True))  # fmt: skip
         yield ", ".join(labels), part

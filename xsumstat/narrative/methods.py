@@ -111,8 +111,10 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     bibtex = validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
+    result = wording.of_group(result)
     parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
-    parts += [wording.few_groups(result), _of_software(result)]
+    few = wording.few_groups(result)
+    parts += [few and f"{wording.capitalised(few)}.", _of_software(result)]
     text = " ".join(part for part in parts if part)
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
     if not bibtex:
