@@ -11,11 +11,46 @@ import pytest
 import xarray as xr
 
 import xsumstat
+from xsumstat.core.caveats import CODES, Caveat, MetaEvaluationWarning
 
 # For the workers of xdist, which fill the cores already: more threads of BLAS wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Whether a slow machine compiles for more than a second is no part of what a test reads.
 os.environ["XSUMSTAT_QUIET"] = "1"
+
+
+# Many tests are of gaps, and of few systems; tests/dataset/test_scores.py, tests/analyses/test_resting.py and
+# tests/analyses/test_jackknife_intervals.py demand these.
+IGNORED = ("cells_left_out", "rests_on_one_system", "biased")
+
+# A filter sees no more of a warning than its class and its text, so the text brings the code.
+MetaEvaluationWarning.__str__ = lambda warning: Caveat(warning.args[0], warning.code)
+
+
+class _OfCodes:
+    """Stands for the pattern in a filter of warnings: the package's warnings of some codes, whatever their texts."""
+
+    def __init__(self, codes):
+        self.codes = codes
+
+    def match(self, text):
+        return getattr(text, "code", None) in self.codes
+
+
+def ignore_codes(*codes):
+    """Ignore the package's warnings of these codes, until the filters that were before are set again."""
+    assert set(codes) <= set(CODES), f"no codes of warnings: {sorted(set(codes) - set(CODES))}"
+    warnings.filters.insert(0, ("ignore", _OfCodes(codes), MetaEvaluationWarning, None, 0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """The mark `ignore_codes`; pytest sets the filters that were before again."""
+    strict = any("error" in mark.args for mark in item.iter_markers("filterwarnings"))
+    ignore_codes(
+        *(() if strict else IGNORED), *(code for mark in item.iter_markers("ignore_codes") for code in mark.args)
+    )
+    return (yield)
 
 
 def pytest_collection_modifyitems(items):

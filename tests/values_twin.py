@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 
 def agreement(name, x, z, positive=None, scale=None):
@@ -46,20 +47,21 @@ def by_value(name, x, z, scale):
     if n < 2:
         return math.nan
     equal = 1e-11 * max(*map(abs, x), *map(abs, z), scale or 0.0)
+    x, z = ([Fraction(value) for value in each] for each in (x, z))  # exact: means of a few cells may all but cancel
     if name == "weighted_kappa":
-        observed = math.fsum((a - b) ** 2 for a, b in zip(x, z, strict=True)) / n
-        expected = math.fsum((a - b) ** 2 for a, b in itertools.product(x, z)) / n**2
-        return 1 - observed / expected if expected > equal**2 else math.nan
+        observed = sum((a - b) ** 2 for a, b in zip(x, z, strict=True)) / n
+        expected = sum((a - b) ** 2 for a, b in itertools.product(x, z)) / n**2
+        return float(1 - observed / expected) if expected > equal**2 else math.nan
     rows = [(a + b) / 2 for a, b in zip(x, z, strict=True)]
-    grand = math.fsum(rows) / n
-    columns = math.fsum(x) / n, math.fsum(z) / n
-    of_rows = 2 * math.fsum((row - grand) ** 2 for row in rows) / (n - 1)
-    of_columns = n * math.fsum((column - grand) ** 2 for column in columns)
+    grand = sum(rows) / n
+    columns = sum(x) / n, sum(z) / n
+    of_rows = 2 * sum((row - grand) ** 2 for row in rows) / (n - 1)
+    of_columns = n * sum((column - grand) ** 2 for column in columns)
     cells = [
         (value - row - column + grand) ** 2
         for each, column in zip((x, z), columns, strict=True)
         for value, row in zip(each, rows, strict=True)
     ]
-    error = math.fsum(cells) / (n - 1)
-    below = of_rows + error + 2 / n * (of_columns - error)
-    return (of_rows - error) / below if below > equal**2 and below > 1e-11 * (of_rows + error) else math.nan
+    error = sum(cells) / (n - 1)
+    below = of_rows + error + (of_columns - error) * 2 / n
+    return float((of_rows - error) / below) if below > equal**2 and below > 1e-11 * (of_rows + error) else math.nan

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ignore_codes
 from helpers import for_each
 
 import xsumstat
@@ -78,3 +79,18 @@ def test_groups_and_lazy_scores_keep_class_and_code(demo, lazy):
     constant = [each.message for each in caught if each.message.code == "constant"]
     assert len(constant) == 1 and str(constant[0]).startswith("half='a': constant scores")
     assert constant[0].__class__ is xsumstat.UndefinedWarning and Path(caught[0].filename).name == "test_caveats.py"
+
+
+@pytest.mark.ignore_codes("few_systems")
+def test_the_mark_ignores_a_code_whatever_its_text(demo):
+    """And no other code of the class; within `pytest.warns` nothing is ignored."""
+    demo.isel(system=slice(4)).meta.corr("human")
+    few = Caveat("another text", "few_systems").warning()
+    warnings.warn(few, stacklevel=1)
+    for other in (Caveat(str(few), "few_inputs").warning(), UserWarning(str(few))):
+        with pytest.raises(type(other), match="another text"):
+            warnings.warn(other, stacklevel=1)
+    with pytest.warns(xsumstat.CautionWarning, match="another text"):
+        warnings.warn(few, stacklevel=1)
+    with pytest.raises(AssertionError, match="no codes of warnings: .'few_system'."):
+        ignore_codes("few_system")

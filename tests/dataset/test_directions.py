@@ -111,7 +111,6 @@ def test_a_weak_correlation_is_not_remarked_on_however_sure(recwarn):
         lambda ds: ds.meta.rank("m0", n_resamples=20),
     ],
 )
-@pytest.mark.filterwarnings("ignore:p-values of")
 def test_each_question_says_it_once(ask):
     ds = made(-0.9)
     with pytest.warns(UserWarning) as said:

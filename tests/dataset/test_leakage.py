@@ -7,8 +7,6 @@ import xarray as xr
 import xsumstat
 from xsumstat.dataset import facts
 
-pytestmark = pytest.mark.filterwarnings("ignore:outputs left out")
-
 
 @pytest.fixture
 def ds():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 
-@pytest.mark.filterwarnings("ignore:the estimate of a variance is negative")
+@pytest.mark.ignore_codes("negative_variance")
 @pytest.mark.parametrize("question", ["perm_test", "corr_test", "variance_components", "corr"])
 def test_names_of_mixed_types(demo, question):
     names = np.array(["human", 0, 1.5, None, True, "b"], dtype=object)

@@ -103,7 +103,7 @@ def test_one_pair_is_a_dataset_and_several_are_a_dict_by_pair(tmp_path, pairs, k
         ({"language_pair": ["en-de", 3]}, (TypeError, ValueError), "each item of language_pair must be .*got 3"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:no de-en.docs")
+@pytest.mark.ignore_codes("documents_unknown")
 def test_what_is_not_there_is_named(tmp_path, keywords, kind, message):
     test_set(tmp_path, {human(): MQM})
     asked = {"folder": tmp_path, "test_set": "wmt99", "language_pair": "en-de"} | keywords

@@ -13,8 +13,7 @@ from xsumstat.io.eval_cases import Cases
 from xsumstat.io.eval_results import read_deepeval, read_lm_eval, read_promptfoo
 
 FIXTURES = Path(__file__).parent / "fixtures"
-LISTS = "ignore:left out scores that are not numbers. 'f1'"
-ERRORS = "ignore:no score for 1 answer"
+LEFT_OUT = pytest.mark.ignore_codes("scores_left_out")
 
 
 def copied(tmp_path, name):
@@ -36,7 +35,7 @@ def changed(path, change):
 # --- lm-evaluation-harness ---
 
 
-@pytest.mark.filterwarnings(LISTS)
+@LEFT_OUT
 def test_lm_eval():
     ds = read_lm_eval(FIXTURES / "lm_eval")
     seen = 0
@@ -117,7 +116,6 @@ def test_lm_eval_bad_lines(tmp_path, line, message):
         read_lm_eval(tmp_path)
 
 
-@pytest.mark.filterwarnings(LISTS)
 def test_lm_eval_two_runs_and_other_documents(tmp_path):
     folder = copied(tmp_path, "lm_eval")
     old = next((folder / "acme__small").glob("samples_sums*"))
@@ -136,7 +134,7 @@ def test_lm_eval_two_runs_and_other_documents(tmp_path):
 # --- promptfoo ---
 
 
-@pytest.mark.filterwarnings(ERRORS)
+@LEFT_OUT
 def test_promptfoo():
     ds = read_promptfoo(FIXTURES / "promptfoo")
     systems = {("mock:one", 0): "mock:one, Write about {{topic}}", ("mock:one", 1): "mock:one, prompt 2"}
@@ -160,7 +158,7 @@ def test_promptfoo_says_errors():
         read_promptfoo(FIXTURES / "promptfoo" / "results.json")
 
 
-@pytest.mark.filterwarnings(ERRORS)
+@LEFT_OUT
 def test_promptfoo_in_lines_and_by_description(tmp_path):
     results = json.loads((FIXTURES / "promptfoo" / "results.json").read_text())["results"]["results"]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, results)))
@@ -236,7 +234,7 @@ def test_deepeval_bad_files(tmp_path, change, message):
 # --- which tool wrote it ---
 
 
-@pytest.mark.filterwarnings(LISTS, ERRORS)
+@LEFT_OUT
 @pytest.mark.parametrize(
     "name, reader", [("lm_eval", read_lm_eval), ("promptfoo", read_promptfoo), ("deepeval", read_deepeval)]
 )

@@ -408,7 +408,7 @@ def test_a_frame_with_a_column_twice():
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("rule", ["mean", "sum", np.mean, np.nanmean])
-@pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:columns? .* read as (a metric|metrics)")
+@pytest.mark.ignore_codes("perhaps_no_metric")
 def test_the_order_of_rows_does_not_matter_to_a_mean(rule, wide):
     """Three means of .2 and one of .7/3 against 0, 1, 4, 9, in several units: tau-b is 3/sqrt(3*6)."""
     units = {f"unit {scale:.3g}": scale for scale in (1, 10, 0.1, 1e-20, 1e200, 7, 1 / 3)}
@@ -468,7 +468,7 @@ def test_frames_of_the_other_byte_order(wide, aggregate):
     assert want.year.dims == ("input",)
 
 
-@pytest.mark.filterwarnings("ignore:columns? .* read as (a metric|metrics)")
+@pytest.mark.ignore_codes("perhaps_no_metric")
 def test_an_index_that_pandas_made_of_the_first_column_is_said(tmp_path):
     """A file whose rows have one field more than its header, read by pandas: every column is the next one's."""
     (tmp_path / "a.csv").write_text("system,input,human,r1\na,1,5,6,7\nb,1,5,6,8\n")

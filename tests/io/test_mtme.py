@@ -172,7 +172,7 @@ def test_it_can_be_asked_at_once(folder):
     assert found.correlation.item() == pytest.approx(np.mean([1 / 3, 1 / 3, 0]))
 
 
-@pytest.mark.filterwarnings("ignore:no score of 'refB' by .*mt-metrics-eval reads 0 there")
+@pytest.mark.ignore_codes("no_score")
 @pytest.mark.parametrize("granularity", ["seg", "doc", "domain", "sys"])
 def test_what_is_written_is_read_again(folder, granularity):
     ds = (

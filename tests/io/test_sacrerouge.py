@@ -184,7 +184,6 @@ def rated(tmp_path, ratings):
     return xsumstat.read_sacrerouge(write(tmp_path, lines))
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 @pytest.mark.parametrize("scale", [1, 10, 0.1, 1e-20, 1e300, 1 / 3, 7, -1])
 def test_the_order_of_raters_is_of_no_account(tmp_path, scale):
     """Three means of .2 and one of .7/3: the one pair of values in order, three of six pairs tied, 3/sqrt(3*6)."""

@@ -116,7 +116,7 @@ def test_labels_in_files_are_text(tmp_path):
         (HEADER + "a,1,5,6\n\n,1,5,6\n", ValueError, "without system .*, the first is a.csv, line 4"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*blanks around labels")
+@pytest.mark.ignore_codes("labels_trimmed")
 def test_bad_cells_are_named_by_file_and_line(tmp_path, text, error, message):
     if OLD_PANDAS and error is ValueError and ("9" * 400 in text or "1e999" in text):
         pytest.skip("pandas 2 reads numbers beyond 64 bits as text")

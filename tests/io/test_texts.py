@@ -90,7 +90,7 @@ def test_human_labels_of_their_own_file_are_coded_by_those_of_the_scores():
     xr.testing.assert_equal(same.score, ds.score)
 
 
-@pytest.mark.filterwarnings("ignore:.*in the rarer class")
+@pytest.mark.ignore_codes("rare_class")
 def test_labels_survive_a_file_and_name_the_positive_class(tmp_path):
     pytest.importorskip("netCDF4")
     wide().to_netcdf(tmp_path / "scores.nc")

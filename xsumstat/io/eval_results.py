@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -116,12 +117,13 @@ def read_promptfoo(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
         ``score(metric, system, input)``. Systems are providers, or "provider, prompt" with several prompts; inputs are
         tests, by description or number. Metrics are "score" (the whole test), each named score, each kind of unnamed
         assertion (averaged), and "pass" (1 where passed; ``ds.attrs["labels"]``). Variables of the tests that are
-        numbers or text become coordinates of input. An answer with an error has no score.
+        numbers or text become coordinates of input, with missing values for tests without them. An answer with an error
+        has no score.
 
     Warns
     -----
     MetaEvaluationWarning
-        Counts the answers with an error.
+        Counts the answers with an error, and names the variables left out.
 
     Examples
     --------
@@ -237,16 +239,25 @@ def _promptfoo_scores(entry: dict[str, Any], where: str) -> Iterator[tuple[str, 
 
 
 def _described(ds: xr.Dataset, variables: dict[str, dict[str, Any]]) -> dict[str, tuple[str, list[Any]]]:
-    """Variables of the tests that are numbers or text, as coordinates of input."""
-    labels = ds["input"].values.tolist()
-    names = dict.fromkeys(name for each in variables.values() for name in each)
+    """Variables of the tests that are numbers or text, as coordinates of input; others are reported."""
     taken = {*ds.dims, *ds.coords, *ds.data_vars}
-    found = {name: [variables[label].get(name) for label in labels] for name in names if name not in taken}
-    return {
-        name: ("input", values)
-        for name, values in found.items()
-        if all(isinstance(value, str) for value in values) or all(type(value) in (int, float) for value in values)
-    }
+    found: dict[str, tuple[str, list[Any]]] = {}
+    left_out = []
+    for name in dict.fromkeys(name for each in variables.values() for name in each):
+        values = [variables[label].get(name) for label in ds["input"].values.tolist()]
+        there = [value for value in values if value is not None]
+        kinds = {type(value) for value in there}
+        if name in taken or not there or not (kinds == {str} or kinds <= {int, float}):
+            left_out.append(name)
+        else:
+            missing = None if kinds == {str} else math.nan  # which an array of texts would hold as "nan"
+            found[name] = "input", [missing if value is None else value for value in values]
+    if left_out:
+        validate.warn(
+            f"left out {validate.named('variable', left_out)}: no numbers or texts, or a name that the scores use",
+            "columns_left_out",
+        )
+    return found
 
 
 @validate.public
