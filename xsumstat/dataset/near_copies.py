@@ -63,8 +63,7 @@ def _near(values: FloatArray) -> BoolArray:
 def _without_means(values: FloatArray, there: BoolArray) -> FloatArray:
     """Values less their system's and input's mean, 0 where missing."""
     for axis in (-1, -2):
-        counts = np.maximum(there.sum(axis=axis, keepdims=True), 1)
-        values = np.where(there, values - values.sum(axis=axis, keepdims=True) / counts, 0.0)
+        values = np.where(there, values - facts.mean(values, there, axis), 0.0)
     return values
 
 

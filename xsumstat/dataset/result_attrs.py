@@ -68,6 +68,14 @@ def dropped(labels: Mapping[str, Sequence[Hashable]]) -> dict[str, str]:
     return {f"dropped_{dim}": ", ".join(map(str, lost)) for dim, lost in labels.items()}
 
 
+def of_used(attrs: Mapping[Any, Any], used: Sequence[xr.DataArray]) -> dict[str, Any]:
+    """Attrs that only computed scores tell: the numbers of used systems and inputs, and the other labels."""
+    counts = {f"n_{each.dims[0]}s": int(each.sum()) for each in used}
+    lost = {str(each.dims[0]): labels for each in used if (labels := masks.marked(~each))}
+    before = {dim: attrs.get(f"dropped_{dim}") for dim in lost}
+    return counts | dropped({dim: [*filter(None, [before[dim]]), *labels] for dim, labels in lost.items()})
+
+
 def of_labels(score: xr.DataArray, lost: Mapping[str, Sequence[Hashable]]) -> dict[str, Any]:
     """Attrs with the numbers of systems and inputs, scored or not, and the labels left out."""
     return {**{f"n_{dim}s": score.sizes[dim] for dim in facts.CELLS}, **dropped(lost)}
