@@ -211,9 +211,3 @@ def of_metrics(
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
     """Spread of the only scores of a list, for `value_checks.by_metric`."""
     return spread(scores[0])
-
-
-def mean(values: FloatArray, there: BoolArray, axes: int | tuple[int, ...]) -> FloatArray:
-    """Mean of the existing values along axes, which stay; 0 without any."""
-    total = np.where(there, values, 0.0).sum(axis=axes, keepdims=True)
-    return np.asarray(total / np.maximum(there.sum(axis=axes, keepdims=True), 1))

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import xarray as xr
 
 from xsumstat.core import extras
+from xsumstat.core.labels import labels_where
 from xsumstat.dataset import chunking, facts, masks
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.value_checks import Checks
@@ -71,7 +72,7 @@ def dropped(labels: Mapping[str, Sequence[Hashable]]) -> dict[str, str]:
 def of_used(attrs: Mapping[Any, Any], used: Sequence[xr.DataArray]) -> dict[str, Any]:
     """Attrs that only computed scores tell: the numbers of used systems and inputs, and the other labels."""
     counts = {f"n_{each.dims[0]}s": int(each.sum()) for each in used}
-    lost = {str(each.dims[0]): labels for each in used if (labels := masks.marked(~each))}
+    lost = {str(each.dims[0]): labels for each in used if (labels := labels_where(~each))}
     before = {dim: attrs.get(f"dropped_{dim}") for dim in lost}
     return counts | dropped({dim: [*filter(None, [before[dim]]), *labels] for dim, labels in lost.items()})
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
@@ -38,7 +39,7 @@ def of(gold: xr.DataArray, level: str, used: Sequence[xr.DataArray] | None = Non
     there = ~np.isnan(values)
     scaled = values / (np.abs(values).max(initial=0.0, where=there) or 1.0)
     if level == "input":
-        scaled = scaled - facts.mean(scaled, there, (-2,))
+        scaled = scaled - arrays.mean_of_existing(scaled, there, (-2,))
     with np.errstate(invalid="ignore"):
         high, low = np.fmax.reduce(values, axis=-2), np.fmin.reduce(values, axis=-2)
         constant = (high == low).sum(axis=-1) / np.maximum((high >= low).sum(axis=-1), 1)
@@ -48,8 +49,8 @@ def of(gold: xr.DataArray, level: str, used: Sequence[xr.DataArray] | None = Non
 
 def _skewness(values: FloatArray, there: BoolArray) -> FloatArray:
     axes = (-2, -1)
-    rest = values - facts.mean(values, there, axes)
-    second, third = (facts.mean(rest**power, there, axes)[..., 0, 0] for power in (2, 3))
+    rest = values - arrays.mean_of_existing(values, there, axes)
+    second, third = (arrays.mean_of_existing(rest**power, there, axes)[..., 0, 0] for power in (2, 3))
     varies = second > 1e-24
     return np.where(varies, third / np.where(varies, second, 1.0) ** 1.5, 0.0)
 
