@@ -17,7 +17,6 @@ from xsumstat.coefficients import table
 
 NAMES = ("pearson", "spearman", "kendall", "kendall_a", "kendall_c", "pairwise_accuracy")
 NUMBERS = ("ci_low", "ci_high", "standard_error", "bias", "df", "fell_back")
-SAID = "ignore:a correlation is 1 or -1"
 
 
 def made(seed=0, shape=(3, 7, 6), gaps=0.0, points=None):
