@@ -4,7 +4,9 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 import xsumstat
 
@@ -266,24 +268,43 @@ def test_a_score_of_promptfoo_that_stands_in_the_grading_alone(tmp_path):
 @pytest.mark.parametrize(
     "values, kept",
     [
-        ((1, 2.5), True),
-        (("a", "b"), True),
-        ((1, "a"), False),
-        ((True, False), False),
-        (([1], [2]), False),
-        ((1, None), False),
+        ((1, 2.5), (1, 2.5)),
+        (("a", "b"), ("a", "b")),
+        ((1, None), (1, np.nan)),
+        (("a", None), ("a", np.nan)),
+        ((1, "a"), None),
+        ((True, False), None),
+        (([1], [2]), None),
+        ((None, None), None),
     ],
 )
 def test_variables_of_promptfoo_that_are_numbers_or_text_are_coordinates(tmp_path, values, kept):
-    ds = promptfoo(tmp_path, *(result(at, vars={"given": each}) for at, each in enumerate(values)))
-    assert ("given" in ds.coords) == kept
-    if kept:
-        assert ds.given.dims == ("input",) and ds.given.values.tolist() == list(values)
+    entries = [result(at, vars={"given": each}) for at, each in enumerate(values)]
+    if kept is None:
+        with pytest.warns(
+            xsumstat.core.caveats.LeftOutWarning, match="^left out variable 'given': no numbers or texts"
+        ):
+            assert "given" not in promptfoo(tmp_path, *entries).coords
+        return
+    ds = promptfoo(tmp_path, *entries)
+    assert ds.given.dims == ("input",)
+    assert pd.Series(ds.given.values).equals(pd.Series(kept))
+
+
+@pytest.mark.parametrize("value", ["easy", 3])
+def test_a_variable_of_promptfoo_that_only_some_tests_have_is_kept(tmp_path, value):
+    ds = promptfoo(tmp_path, result(0), result(1, vars={"topic": value}), result(2, vars={"topic": value}))
+    assert pd.isna(ds.topic.values).tolist() == [True, False, False]
+    ds.to_netcdf(tmp_path / "scores.nc")
+    assert xr.load_dataset(tmp_path / "scores.nc").topic.values[1:].tolist() == [value, value]
 
 
 @pytest.mark.parametrize("name", ["input", "metric", "score"])
 def test_a_variable_of_promptfoo_with_a_name_that_is_taken_is_none(tmp_path, name):
-    ds = promptfoo(tmp_path, result(vars={name: "a"}))
+    with pytest.warns(
+        xsumstat.core.caveats.LeftOutWarning, match=f"^left out variable '{name}': .*a name that the scores"
+    ):
+        ds = promptfoo(tmp_path, result(vars={name: "a"}))
     assert ds.input.values.tolist() == ["0"] and ds.metric.values.tolist() == ["score"] and ds.score.item() == 0.5
 
 

@@ -339,6 +339,24 @@ def test_no_whiskers_where_there_are_no_intervals_of_the_variable(demo):
     assert not whiskers(demo.meta.ci("human", n_resamples=50, rng=0).meta.plot.bars("standard_error"))
 
 
+def test_the_axis_of_bars_names_the_coefficient(demo):
+    tasks = {name: {"ds": demo, "gold": "human", "coefficient": name} for name in ("pearson", "pairwise_accuracy")}
+    axis = xsumstat.rank_tasks(tasks, n_resamples=9, rng=1).meta.plot.bars()
+    assert axis.get_xlabel() == "agreement with the human scores"
+    named = [text.get_text() for text in axis.figure.legends[0].get_texts()]
+    assert named[:2] == ["pearson: Pearson's r", "pairwise_accuracy: pairwise accuracy"]
+    drop = demo.meta.range_drop(metric=["human", "judge", "rouge"], top=4, n_resamples=9, rng=1)
+    assert np.ravel(drop.meta.plot.bars("whole"))[0].get_xlabel() == "Kendall's τ-b on the whole range"
+
+
+def test_notes_of_pvalues_leave_out_the_intervals(demo):
+    tests = of_demo("compare_metrics", "human", metric=["judge", "bleu", "rouge"])
+    assert "ci_low" in tests
+    for axis in (tests.meta.plot.pvalues(), tests.meta.plot.bars("pvalue", hue="other_metric")):
+        assert "tests" in axis.figure.texts[0].get_text() and "interval" not in axis.figure.texts[0].get_text()
+    assert "intervals" in tests.meta.plot.bars("difference", hue="other_metric").figure.texts[0].get_text()
+
+
 def test_pvalues_of_systems(demo):
     test = demo.meta.compare_systems(metric=["human", "judge"], alternative="greater", adjust="holm")
     axes = test.meta.plot.pvalues(order="given")

@@ -192,7 +192,7 @@ def test_weak_points(frame, page):
     for judge in ("near", "wild"):
         each = frame.melt(id_vars=judge, value_vars=PEOPLE).dropna()
         share = (each[judge] == each["value"]).mean()
-        assert (f"{judge} for {100 * share:.0f} %" in text) == (share < alike)
+        assert (f"{judge} for {100 * share:.0f} %" in text) == (round(100 * share) < round(100 * alike))
     assert f"wild has no score for {frame['wild'].isna().sum()} of {len(frame)} outputs" in text
     assert "prompts" not in text
 
@@ -210,6 +210,22 @@ def test_few_prompts_and_raters_are_weak_points():
     how = {"ratings": ["ann", "bob"], "kind": {"covariate": ["length"]}}
     text = line(frame.reset_index().meta.to_scores(wide=True, **how).meta.report(kind="judge"), "Weak points")
     assert "there are only 20 prompts" in text and "there are only 2 raters" in text
+
+
+@pytest.mark.parametrize(("rated", "told"), [(29, "only 29 of 60 prompts have ratings"), (30, None)])
+def test_prompts_that_nobody_rated_do_not_count(frame, rated, told):
+    few = frame.copy()
+    few.loc[few.index.get_level_values("input") >= rated, PEOPLE] = np.nan
+    text = line(scores(few).meta.report(kind="judge"), "Weak points")
+    assert told in text if told else "prompts have ratings" not in text
+
+
+def test_without_any_rating_there_is_no_report(frame):
+    with pytest.raises(ValueError, match="nobody rated an output: the raters 'ann', 'bob', 'eve' have no ratings"):
+        scores(frame.assign(**dict.fromkeys(PEOPLE, np.nan))).meta.report(kind="judge")
+    alone = frame.drop(columns=PEOPLE).assign(human=np.nan).reset_index().meta.to_scores(wide=True)
+    with pytest.raises(ValueError, match="no output has a human score"):
+        alone.meta.report("human", kind="judge")
 
 
 def test_whom_it_covers_and_where_it_stands(page):

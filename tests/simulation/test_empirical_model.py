@@ -278,8 +278,7 @@ def test_scores_do_not_depend_on_how_many_systems_are_drawn_at_a_time(monkeypatc
 @pytest.mark.parametrize("share", [0.0, 0.3])
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
 def test_truth_at_system_level_is_that_of_plain_means(monkeypatch, share, missing):
-    monkeypatch.setattr(empirical_model, "_REPEATS", 2)
-    monkeypatch.setattr(empirical_model, "_SYSTEMS", (60, 60))
+    monkeypatch.setattr(empirical_model, "population_sizes", lambda level, n_inputs: (60, n_inputs, 2))
     scores, gold = crossed(4)
     model = EmpiricalModel.of(scores, with_gaps(np.rint(gold), share))
     (found,), (error,) = model.population("system", [table.COEFFICIENTS["pearson"]], 15, missing)

@@ -249,8 +249,6 @@ def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
     most = 1.0 if unit == "quantile" else math.inf
     single = isinstance(gap, tuple) and len(gap) == 2
     gaps = list(gap) if isinstance(gap, list | tuple | np.ndarray | range) and not single else [gap]
-    if not gaps:
-        raise ValueError("gap is an empty list")
     found = []
     for each in gaps:
         low, high = each if isinstance(each, list | tuple) and len(each) == 2 else (0.0, each)
@@ -258,8 +256,7 @@ def _limits(gap: Any, unit: str) -> list[tuple[float, float]]:
         if low > high or high == 0.0 and unit == "quantile":
             raise ValueError(f"gap must go from a smaller to a larger number, got {each!r}")
         found.append((low, high))
-    validate.unique("gap", found)
-    return found
+    return validate.different("gap", found)
 
 
 def _label(low: float, high: float) -> str:

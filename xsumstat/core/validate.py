@@ -108,11 +108,15 @@ def integer(name: str, value: Any, minimum: int, maximum: int | None = None) -> 
 
 def integers(name: str, value: Any, minimum: int, maximum: int | None = None) -> list[int]:
     """One whole number, or several different ones."""
-    found = [integer(name, each, minimum, maximum) for each in listed(value)]
-    if not found:
+    return different(name, [integer(name, each, minimum, maximum) for each in listed(value)])
+
+
+def different(name: str, values: list[_R]) -> list[_R]:
+    """Values of a list that is not empty, none of them twice."""
+    if not values:
         raise ValueError(f"{name} is an empty list")
-    unique(name, found)
-    return found
+    unique(name, values)
+    return values
 
 
 def _check_figsize(value: Any) -> None:

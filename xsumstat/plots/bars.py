@@ -15,11 +15,13 @@ from xsumstat.plots.parts import (
     PLAIN,
     axes_for,
     check_not_empty,
+    coefficient_label,
     emphasise,
     faint,
     finished,
     grid_of,
     ground,
+    how_tested,
     ink,
     label_width,
     legend_height,
@@ -87,7 +89,7 @@ def bars(
     check_not_empty(result[variable])
     panels = panels_of(result, [dim for dim in further if dim != hue])
     kinds = chance.kinds_of(result, variable)
-    n, labels = result.sizes["metric"], texts(result[hue]) if hue else [""]
+    n, labels = result.sizes["metric"], _labels(result[hue]) if hue else [""]
     across, down = grid_of(len(panels))
     wide, row = label_width(result["metric"]) + _WIDE * across, max(0.28, 0.08 + 0.12 * len(labels))
     below = 0.3 + legend_height([*(labels if hue else []), *kinds.values()], wide)
@@ -111,8 +113,18 @@ def bars(
         (label, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, label in enumerate(labels) if hue
     ]
     items += chance.items_of(kinds)
-    notes = [wording.how(result) if limits_of(result, variable) or variable == "pvalue" else "", left_out]
-    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
+    how = wording.how(result) if limits_of(result, variable) else how_tested(result) if variable == "pvalue" else ""
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[how, left_out])
+
+
+def _labels(hue: xr.DataArray) -> list[str]:
+    """Labels of a legend; those of tasks with their coefficients."""
+    if "coefficient" not in hue.coords or hue["coefficient"].dims != hue.dims:
+        return texts(hue)
+    return [
+        f"{label}: {coefficient_label(one)}"
+        for label, one in zip(texts(hue), hue["coefficient"].values.tolist(), strict=True)
+    ]
 
 
 def _of_metrics(result: xr.Dataset, variable: str | None) -> str:

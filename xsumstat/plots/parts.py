@@ -15,7 +15,7 @@ import xarray as xr
 from xsumstat import catalogue
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
-from xsumstat.dataset import align
+from xsumstat.dataset import align, wording
 
 # Okabe & Ito's colours, told apart by colour-blind readers; the light ones were searched for the same end near these.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
@@ -474,7 +474,17 @@ def variable_label(result: xr.Dataset, name: str) -> str:
     if name == "difference" and "coefficient" in result.attrs:
         return f"difference in\n{correlation_label(result)}"
     declared = catalogue.VARIABLES[name].long_name if name in catalogue.VARIABLES else name.replace("_", " ")
-    return str(result[name].attrs.get("long_name", declared))
+    label = str(result[name].attrs.get("long_name", declared))
+    if "coefficient" in result.coords:  # tasks have their own
+        label = label.replace("correlation with gold", "agreement with the human scores")
+    elif "coefficient" in result.attrs:
+        label = label.replace("correlation", coefficient_label(result.attrs["coefficient"]))
+    return label
+
+
+def how_tested(result: xr.Dataset) -> str:
+    """How tests were made, for the note of a picture that draws no intervals of theirs."""
+    return wording.how(result.drop_vars("ci_low", errors="ignore"))
 
 
 def too_few_words(result: xr.Dataset, alpha: float, n_tests: int) -> str:

@@ -22,6 +22,7 @@ from xsumstat.plots.parts import (
     correlation_label,
     finished,
     grid_of,
+    how_tested,
     is_dark,
     label_width,
     on_its_ground,
@@ -107,7 +108,7 @@ def pvalues(
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
     measured = correlation_label(result) if "coefficient" in result.attrs else ""
     without = f"without a number: p > {_SHOWN:g}" if annotate and _is_one_sided(result) else ""
-    notes = [measured, wording.how(result), without, too_few, left_out, undefined]
+    notes = [measured, how_tested(result), without, too_few, left_out, undefined]
     return finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
 

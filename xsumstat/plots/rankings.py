@@ -26,6 +26,7 @@ from xsumstat.plots.parts import (
     grid_of,
     ground,
     grounds,
+    how_tested,
     ink,
     is_dark,
     label_width,
@@ -112,7 +113,7 @@ def clusters(
     items += chance.items_of(chance.kinds_of(result))
     notes = [
         "numbers are clusters",
-        wording.how(of_bars),
+        how_tested(of_bars),
         wording.interval_words(intervals) if intervals is not None else "",
         too_few,
     ]

@@ -35,6 +35,8 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     runs = ds if judge_runs.n_runs(ds) > 1 else None
     ds = judge_runs.averaged(ds)
     people = _people(ds, gold)
+    if not bool(people.values.notnull().any()):
+        raise ValueError(_unrated(people))
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
     given = [name for name in given if _varies_within_inputs(ds, name)]
@@ -84,6 +86,12 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
     each = None if rating is None else ratings[rating] if isinstance(rating, str) else rating
     n_raters = 0 if each is None else each.sizes["rater"]
     return People(rating, gold, own, n_raters, values, (values if each is None else each).astype(float))
+
+
+def _unrated(people: People) -> str:
+    if people.n_raters and "rater" in people.each.indexes:
+        return f"nobody rated an output: the raters {validate.listing(people.each.indexes['rater'])} have no ratings"
+    return "no output has a human score: every value is NaN"
 
 
 def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:

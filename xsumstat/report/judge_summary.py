@@ -177,7 +177,7 @@ def _of_others(others: list[Hashable], shown: Results) -> str:
 
 
 def _weak_points(about: Subject, shown: Results) -> str:
-    people, ds = about.people, about.ds
+    people = about.people
     weak, checked = [], []
     reliability = shown.get("agreement")
     if reliability is not None and reliability["alpha"].ndim == 0:
@@ -194,14 +194,27 @@ def _weak_points(about: Subject, shown: Results) -> str:
         checked.append("equal grades")
         weak += _few_equal(about, shown)
     checked.append("numbers of prompts and raters" if people.n_raters else "the number of prompts")
-    if ds.sizes["input"] < _FEWEST_PROMPTS:
-        weak.append(f"there are only {validate.counted(ds.sizes['input'], 'prompt')}")
+    weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
     weak += _tied(about, shown)
     checked.append("refusals")
     weak += _refusals(shown)
     return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
+
+
+def _few_prompts(about: Subject) -> list[str]:
+    """Too few prompts with a human score: those without one tell nothing about the judge."""
+    values, prompts = about.people.values, about.ds.sizes["input"]
+    rated = prompts
+    if "input" in values.dims:
+        rated = int(values.notnull().any([dim for dim in values.dims if dim != "input"]).sum())
+    if rated >= _FEWEST_PROMPTS:
+        return []
+    if rated == prompts:
+        return [f"there are only {validate.counted(prompts, 'prompt')}"]
+    who = "ratings" if about.people.n_raters else "human scores"
+    return [f"only {rated:,} of {prompts:,} prompts {'has' if rated == 1 else 'have'} {who}"]
 
 
 def _few_equal(about: Subject, shown: Results) -> list[str]:
@@ -212,7 +225,7 @@ def _few_equal(about: Subject, shown: Results) -> list[str]:
     for label in about.judges:
         table = _grades(label, shown)
         share = math.nan if table is None else np.trace(table) / table.sum()
-        if share < least:
+        if not math.isnan(share) and round(100 * share) < round(100 * least):
             few.append(f"{wording.name(label)} for {100 * share:.0f} %")
     beside = f" (two raters: {100 * least:.0f} %)" if pairs else ""
     return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []

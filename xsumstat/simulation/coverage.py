@@ -125,12 +125,14 @@ def coverage(
     source.check_likeness()
     truths = {design: source.population(questions, design) for design in source.designs} if source.model else {}
     trial = _Trial(source, questions, list(checked.values()), truths, n_resamples, confidence_level)
-    runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
-    found = runs.run((len(_NUMBERS), *questions.shape, len(checked), len(source.targets)), progress)
+    shape = (len(_NUMBERS), *questions.shape, len(checked), len(source.targets))
+    found = trials.answers(source.designs, n_trials, seed, trial.answer, shape, progress)
     dims = {"interval": list(checked), **source.dims}
-    by_trial = dict(zip(_NUMBERS, source.laid_out(found), strict=True))
-    result = trials.shares("coverage", by_trial["coverage"], questions, source, dims)
-    named = {name: trials.labelled(values, questions, source, dims) for name, values in by_trial.items()}
+    named = {
+        name: trials.labelled(values, questions, source, dims)
+        for name, values in zip(_NUMBERS, source.laid_out(found), strict=True)
+    }
+    result = trials.shares("coverage", named["coverage"], source)
     result = result.assign({name: named[name].mean("trial") for name in ("misses_low", "misses_high", "width")})
     if source.model:
         result["relative_width"] = _relative(result["width"], named["estimate"], confidence_level)

@@ -39,9 +39,7 @@ class Questions:
     def of(cls, level: Any, coefficient: Any, missing: str, undefined: str) -> Questions:
         levels, names = validate.listed(level), validate.listed(coefficient)
         for each, values in (("level", levels), ("coefficient", names)):
-            if not values:
-                raise ValueError(f"{each} is an empty list")
-            validate.unique(each, values)
+            validate.different(each, values)
         measures = [[checked_measure(each, name, missing, undefined) for name in names] for each in levels]
         if values := [each.coefficient.name for each in measures[0] if each.coefficient.scale is not None]:
             raise ValueError(

@@ -19,6 +19,7 @@ from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.inference import components
 from xsumstat.resampling import jackknife, threads
+from xsumstat.simulation.model import generators, population_sizes
 
 # The part of the standard deviation of systems and inputs that is normal: no two systems are the same then.
 SMOOTHING = 0.3
@@ -29,9 +30,6 @@ _COUNTED = 24
 # Complete cells of a system from which its cells are drawn; where it has fewer, gaps are filled.
 _LEAST_CELLS = 10
 _ROUNDS, _CLOSE, _SMALL = 500, 1e-10, 1e-9
-# Populations that truths are averaged over: systems, inputs, how many. At system level the inputs are the design's.
-_POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
-_CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
 _COMPARED, _COMPARED_LEVELS = 20, ("system", "input")
 # Scores that are drawn together: what is made of them on the way takes three times as much memory, and fits a cache.
 _DRAWN_AT_ONCE = 2**19
@@ -140,10 +138,11 @@ class EmpiricalModel:
 
     def compared(self, scores: FloatArray, gold: FloatArray) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
         """Metrics, by level, whose mean r leaves the interval of the given scores, or whose error differs greatly."""
-        generators = (np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(1).spawn(_COMPARED))
         with threads.progress_bar((1 + _COMPARED) * len(scores), False) as bar:
             own = _intervals(scores, gold, bar)
-            again = np.array([_intervals(*self.draw(gold.shape, each), bar)[:, [0, 3]] for each in generators])
+            again = np.array(
+                [_intervals(*self.draw(gold.shape, each), bar)[:, [0, 3]] for each in generators(_COMPARED, 1)]
+            )
         outside, spread = {}, {}
         for at, level in enumerate(_COMPARED_LEVELS):
             r, low, high, error = own[at]
@@ -163,21 +162,17 @@ class EmpiricalModel:
     def _averaged(
         self, level: str, records: Sequence[Coefficient], n_inputs: int, missing: str
     ) -> tuple[FloatArray, FloatArray]:
-        if level == "system":
-            shape, repeats = (int(np.clip(_CELLS // n_inputs, *_SYSTEMS)), n_inputs), _REPEATS
-        else:
-            *size, repeats = _POPULATIONS[level]
-            shape = (size[0], size[1])
+        systems, inputs, repeats = population_sizes(level, n_inputs)
+        shape = systems, inputs
         measures = [Measure(record, "global" if level == "system" else level) for record in records]
         found = np.full((repeats, len(records), len(self.mean) - 1), np.nan)
-        sources = np.random.SeedSequence(0).spawn(repeats)
+        sources = generators(repeats)
 
         def average(repeat: int, stop: threading.Event) -> None:
-            generator = np.random.Generator(np.random.SFC64(sources[repeat]))
             if level == "system":
-                scores, golds = self._drawn_means(shape, generator, missing)
+                scores, golds = self._drawn_means(shape, sources[repeat], missing)
             else:
-                scores, gold = self.draw(shape, generator, crossed=level != "global")
+                scores, gold = self.draw(shape, sources[repeat], crossed=level != "global")
                 golds = np.broadcast_to(gold, scores.shape)
             for at, (x, z) in enumerate(zip(scores, golds, strict=True)):
                 for place, measure in enumerate(measures):

@@ -23,9 +23,9 @@ _WEIGHTS = {
     "global": (1.0, 1.0, 1.0),
     "within_system": (0.0, 1.0, 1.0),
 }
-# Where there is no formula: systems and inputs of a simulated population, and how many are averaged. At system level
-# the inputs are those of the design, and the systems so many that they make so many cells.
+# Where there is no formula: systems and inputs of a simulated population, and how many are averaged.
 _POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
+# The same at system level: so many systems that they make so many cells on the inputs of the design.
 _CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
 # Inputs' factors: nodes of a quadrature over one, and of a mean of several so many draws, of so many numbers in all.
 _NODES, _MEANS, _NUMBERS = 80, 20_000, 4_000_000
@@ -175,7 +175,7 @@ class Model:
         of_means = "input" if self._whole else "global"
         measures = [Measure(record, of_means if level == "system" else level) for record in records]
         found = np.empty((repeats, len(records), len(self.agreement)))
-        for row, generator in zip(found, _generators(repeats), strict=True):
+        for row, generator in zip(found, generators(repeats), strict=True):
             scores, gold = draw(generator)
             for at, x in enumerate(scores):
                 z = gold
@@ -191,12 +191,9 @@ class Model:
         self, level: str, n_inputs: int
     ) -> tuple[int, Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]]:
         """Number of populations to average, and a function that draws one."""
-        if level == "system" and not self._whole:
-            systems = int(np.clip(_CELLS // n_inputs, *_SYSTEMS))
-            return _REPEATS, lambda generator: self.draw((systems, n_inputs), generator)
-        if level not in ("system", "input"):
-            systems, inputs, repeats = _POPULATIONS[level]
-            return repeats, lambda generator: self.draw((systems, inputs), generator, crossed=level != "global")
+        if level not in ("system", "input") or (level == "system" and not self._whole):
+            *shape, repeats = population_sizes(level, n_inputs)
+            return repeats, lambda generator: self.draw((shape[0], shape[1]), generator, crossed=level != "global")
         systems, inputs, repeats = _POPULATIONS["input"]
         averaged = n_inputs if level == "system" else 1
         made = self._of_means(averaged) if self._whole else self
@@ -222,6 +219,13 @@ def _is_pearson(record: Coefficient) -> bool:
     return record.normal_value is not None and bool((record.normal_value(r) == r).all())
 
 
-def _generators(size: int) -> list[np.random.Generator]:
+def population_sizes(level: str, n_inputs: int) -> tuple[int, int, int]:
+    """Systems and inputs of a simulated population, and how many are averaged."""
+    if level != "system":
+        return _POPULATIONS[level]
+    return int(np.clip(_CELLS // n_inputs, *_SYSTEMS)), n_inputs, _REPEATS
+
+
+def generators(size: int, seed: int = 0) -> list[np.random.Generator]:
     """Generators of simulated populations, the same each time."""
-    return [np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(0).spawn(size)]
+    return [np.random.Generator(np.random.SFC64(each)) for each in np.random.SeedSequence(seed).spawn(size)]

@@ -328,10 +328,9 @@ def _of_systems(
 
 def _differences(given: Any) -> list[float]:
     sizes = [validate.number("difference", each, 0, math.inf) for each in validate.listed(given)]
-    if not sizes or min(sizes) == 0:
+    if 0 in sizes:
         raise ValueError(f"difference must be above 0, got {given!r}")
-    validate.unique("difference", sizes)
-    return sizes
+    return validate.different("difference", sizes)
 
 
 # --- Agreement ---
@@ -550,7 +549,8 @@ def _simulated(
         found = jackknife.intervals(*drawn, source.targets, asked.measure, _BOTH, asked.confidence_level)
         return np.array([found[2] - found[1], found[3], found[0]])
 
-    found = trials.Trials(every, asked.n_trials, asked.seed, answer).run((3, len(source.targets)), progress)
+    shape = (3, len(source.targets))
+    found = trials.answers(every, asked.n_trials, asked.seed, answer, shape, progress)
     # Axes: numbers, designs, trials, metrics.
     squares = found[1] ** 2
     wide, error, r, variance = (means_of(np.moveaxis(each, 1, 0)) for each in (*found, squares))

@@ -65,10 +65,7 @@ class Money:
         if budget is None:
             return cls(prices, None)
         budgets = [validate.number("budget", each, 0, MOST) for each in validate.listed(budget)]
-        if not budgets:
-            raise ValueError("budget is an empty list")
-        validate.unique("budget", budgets)
-        return cls(prices, budgets)
+        return cls(prices, validate.different("budget", budgets))
 
     @property
     def attrs(self) -> dict[str, float]:

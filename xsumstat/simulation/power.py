@@ -106,7 +106,7 @@ def power(
     {'perm_test': 1.0, 'boot_test': 1.0, 'williams': 0.8}
     """
     two = other is not None
-    noises = [0.0] if two else _numbers("noise", _NOISES if noise is None else noise)
+    noises = [0.0] if two else _noises(_NOISES if noise is None else noise)
     checked = _checked_tests(TESTS if tests is None else tests)
     n_trials = validate.n_draws("n_trials", n_trials, 1)
     n_resamples = validate.n_draws("n_resamples", n_resamples, 2)
@@ -123,10 +123,14 @@ def power(
     source = Source.of(ds, gold, metric, questions, redraw, n_systems, n_inputs, other)
     source.check_likeness()
     trial = _Trial(source, questions, list(checked.values()), [] if two else noises, null, alpha, n_resamples)
-    runs = trials.Trials(source.designs, n_trials, seed, trial.answer)
     shape = (1, *questions.shape, len(checked), len(source.targets), len(noises))
-    (held,) = runs.run(shape, progress)
-    result = _shares(held, questions, source, list(checked), noises, null)
+    (held,) = trials.answers(source.designs, n_trials, seed, trial.answer, shape, progress)
+    dims: dict[str, list[Any]] = {"test": list(checked), **source.dims}
+    if two:
+        by_trial = trials.labelled(source.laid_out(held[..., 0]), questions, source, dims)
+    else:
+        by_trial = trials.labelled(held, questions, source, {**dims, "noise": noises})
+    result = trials.shares("type_i_error" if null else "power", by_trial, source)
     attrs: dict[str, Any] = {
         "alpha": alpha,
         "null": null,
@@ -139,17 +143,6 @@ def power(
         attrs["noise"] = noises[0]
         result = result.squeeze("noise", drop=True)
     return results.result(result, None, analysis="power", **questions.attrs, **source.attrs, **attrs)
-
-
-def _shares(
-    held: FloatArray, questions: Questions, source: Source, tests: list[str], noises: list[float], null: bool
-) -> xr.Dataset:
-    """Share of trials in which each test finds a difference."""
-    dims: dict[str, list[Any]] = {"test": tests, **source.dims}
-    name = "type_i_error" if null else "power"
-    if source.columns is None:
-        return trials.shares(name, held, questions, source, {**dims, "noise": noises})
-    return trials.shares(name, source.laid_out(held[..., 0]), questions, source, dims)
 
 
 # --- One trial ---
@@ -197,13 +190,11 @@ def _copies(scores: FloatArray, noises: list[float], null: bool, generator: np.r
     return np.array(pairs)
 
 
-def _numbers(name: str, value: Any) -> list[float]:
-    """Distinct numbers above 0."""
-    values = [validate.number(name, each, 0, math.inf) for each in validate.listed(value)]
-    if not values or 0 in values:
-        raise ValueError(f"{name} must be above 0: a copy without noise is the metric itself, got {value!r}")
-    validate.unique(name, values)
-    return values
+def _noises(value: Any) -> list[float]:
+    noises = [validate.number("noise", each, 0, math.inf) for each in validate.listed(value)]
+    if 0 in noises:
+        raise ValueError(f"noise must be above 0: a copy without noise is the metric itself, got {value!r}")
+    return validate.different("noise", noises)
 
 
 def _checked_tests(tests: Any) -> dict[str, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +14,6 @@ import xarray as xr
 
 from xsumstat.coefficients import table
 from xsumstat.core import extras, levels, validate
-from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts, results
 from xsumstat.resampling import draws, threads
 from xsumstat.simulation import given_scores
@@ -120,61 +120,52 @@ def simulate(
     names, model = _checked_model(agreement, effects, metric_effects, shared, likert, missing)
     model = replace(model, **_checked_systems(system_df, outlying, outlying_factor, ability_sd))
     validate.flag("truth", truth)
-    seed = draws.seed_of(rng)
-    scores, human = model.draw((n_systems, n_inputs), draws.generator(seed, 0))
-    ds = _labelled(np.concatenate([human[None], scores]), [GOLD, *names])
-    ds.attrs |= {"gold": GOLD, "source": "simulated", "seed": str(seed)}
+    ds = _drawn(model, (n_systems, n_inputs), [GOLD, *names], rng)
     ds.attrs["model"] = json.dumps({"metrics": names, **asdict(model)})
-    ds.attrs["xsumstat_version"] = extras.package_version()
     if not truth:
         return ds
     with threads.one_bar(len(levels.LEVELS), None, desc="simulating") as part:
         return ds.assign(_truth([GOLD, *names], model, n_inputs, part))
 
 
-# Keywords that describe a model, and what they are where they are not given.
-_MODEL: dict[str, Any] = {
-    **dict.fromkeys(("agreement", "effects", "metric_effects", "likert", "system_df")),
-    **{"shared": 0.3, "missing": 0.0, "outlying": 0.0, "outlying_factor": 4.0, "ability_sd": 0.0},
-}
-
-
 def _described(values: Mapping[str, Any]) -> list[str]:
-    """Given keywords of a model."""
-    return [name for name, default in _MODEL.items() if values[name] is not default and values[name] != default]
+    """Given keywords of a model, with the values of all arguments of `simulate`."""
+    defaults = {name: each.default for name, each in inspect.signature(simulate).parameters.items()}
+    of_model = [*defaults][[*defaults].index("agreement") : [*defaults].index("truth")]
+    return [name for name in of_model if values[name] is not defaults[name] and values[name] != defaults[name]]
 
 
 def _simulate_like(
     like: Any, gold: Any, metric: Any, n_systems: Any, n_inputs: Any, truth: Any, rng: Any
 ) -> xr.Dataset:
     validate.flag("truth", truth)
-    seed = draws.seed_of(rng)
     found = given_scores.prepared(like, gold, metric)
     shape = [validate.integer(name, own if value is None else value, least) for name, value, own, least in
              (("n_systems", n_systems, found.shape[0], 2), ("n_inputs", n_inputs, found.shape[1], 1))]  # fmt: skip
     model = given_scores.empirical_model_of(like, found)
-    scores, human = model.draw((shape[0], shape[1]), draws.generator(seed, 0))
     names = [found.gold_name, *found.score.indexes["metric"]]
     if found.gold_name in map(str, names[1:]):
         raise ValueError(f"gold is called {found.gold_name!r} and so is a metric; rename one of them")
-    ds = _labelled(np.concatenate([human[None], scores]), names)
-    ds.attrs |= {"gold": found.gold_name, "source": "simulated", "seed": str(seed)}
-    ds.attrs |= {"like": f"{found.shape[0]} systems on {found.shape[1]} inputs"}
-    ds.attrs["xsumstat_version"] = extras.package_version()
+    ds = _drawn(model, (shape[0], shape[1]), names, rng)
+    ds.attrs["like"] = f"{found.shape[0]} systems on {found.shape[1]} inputs"
     with threads.one_bar(1 + (len(levels.LEVELS) if truth else 0), None, desc="simulating") as part:
         with part():
             given_scores.check_model(model, found.score.values, found.gold.values, names[1:])
         return ds.assign(_truth(names, model, shape[1], part)) if truth else ds
 
 
-def _labelled(values: FloatArray, names: list[Any]) -> xr.Dataset:
-    _, systems, inputs = values.shape
+def _drawn(model: Model | EmpiricalModel, shape: tuple[int, int], names: list[Any], rng: Any) -> xr.Dataset:
+    """Scores with labels; `names` are those of the gold and of the metrics."""
+    seed = draws.seed_of(rng)
+    scores, human = model.draw(shape, draws.generator(seed, 0))
+    systems, inputs = shape
     coords = {
         "metric": names,
         "system": [f"system-{at:0{len(str(systems))}d}" for at in range(1, systems + 1)],
         "input": [f"input-{at:0{len(str(inputs))}d}" for at in range(1, inputs + 1)],
     }
-    return xr.Dataset({"score": (facts.CORE, values)}, coords)
+    attrs = {"gold": names[0], "source": "simulated", "seed": str(seed), "xsumstat_version": extras.package_version()}
+    return xr.Dataset({"score": (facts.CORE, np.concatenate([human[None], scores]))}, coords, attrs)
 
 
 def _checked_model(

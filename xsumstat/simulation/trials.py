@@ -13,8 +13,8 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.inference.intervals import normal_quantile
-from xsumstat.resampling import draws, threads
-from xsumstat.resampling.jobs import Job, over_blocks
+from xsumstat.resampling import draws
+from xsumstat.resampling.jobs import one_by_one
 from xsumstat.simulation.designs import Design, Questions, Source
 
 # Confidence level of the limits of shares of trials.
@@ -49,38 +49,17 @@ def completed(where: str, given: dict[str, Any], function: str, defaults: dict[s
 # --- All trials ---
 
 
-class Trials(Job[None]):
-    """The answers of each trial of each design; a trial is a resample and a block of its own."""
+def answers(
+    designs: list[Design], n_trials: int, seed: int, answer: Answer, shape: tuple[int, ...], progress: bool | None
+) -> FloatArray:
+    """Numbers of all trials, (numbers, designs, trials, ...), from answers of `shape` (numbers, ...)."""
 
-    targets = ("trials",)
-    names = ()
+    def one(place: int, stop: threading.Event | None) -> FloatArray:
+        design, trial = divmod(place, n_trials)
+        return answer(designs[design], draws.generator(seed, trial)).ravel()
 
-    def __init__(self, designs: list[Design], n_trials: int, seed: int, answer: Answer) -> None:
-        self.designs, self.n_trials, self.seed, self.answer = designs, n_trials, seed, answer
-        self.n_resamples = len(designs) * n_trials
-        self.size = 0
-
-    @property
-    def n_blocks(self) -> int:
-        return self.n_resamples
-
-    def columns(self, block: int) -> slice:
-        return slice(block, block + 1)
-
-    def rows(self, ready: None) -> int:
-        return self.size
-
-    def block(self, ready: None, block: int, out: FloatArray, stop: threading.Event | None) -> None:
-        design, trial = divmod(block, self.n_trials)
-        out[:, 0] = self.answer(self.designs[design], draws.generator(self.seed, trial)).ravel()
-
-    def run(self, shape: tuple[int, ...], progress: bool | None) -> FloatArray:
-        """Numbers of all trials, (numbers, designs, trials, ...), from answers of `shape` (numbers, ...)."""
-        self.size = math.prod(shape)
-        with threads.progress_bar(self.n_blocks, progress) as bar:
-            _, found = over_blocks(self, None, bar)
-        first, *rest = shape
-        return np.moveaxis(found.reshape(first, *rest, len(self.designs), self.n_trials), (-2, -1), (1, 2))
+    found = one_by_one(one, math.prod(shape), len(designs) * n_trials, progress)
+    return np.moveaxis(found.reshape(*shape, len(designs), n_trials), (-2, -1), (1, 2))
 
 
 def labelled(values: FloatArray, questions: Questions, source: Source, dims: dict[str, list[Any]]) -> xr.DataArray:
@@ -93,16 +72,14 @@ def labelled(values: FloatArray, questions: Questions, source: Source, dims: dic
     return squeezed.transpose(*dims, ...)
 
 
-def shares(name: str, held: FloatArray, questions: Questions, source: Source, dims: dict[str, list[Any]]) -> xr.Dataset:
+def shares(name: str, by_trial: xr.DataArray, source: Source) -> xr.Dataset:
     """Share of trials that hold, its error, and the number of undefined trials."""
-    by_trial = labelled(held, questions, source, dims)
     share, defined = by_trial.mean("trial"), by_trial.notnull().sum("trial")
     low, high = wilson(share, defined)
-    error = standard_error(share, defined)
-    numbers = {name: share, "ci_low": low, "ci_high": high, "mc_error": error}
     undefined = by_trial.sizes["trial"] - defined
     if source.columns is not None:
         undefined = undefined.where(source.pairs, 0)  # a metric and itself were not tried
+    numbers = {name: share, "ci_low": low, "ci_high": high, "mc_error": standard_error(share, defined)}
     return xr.Dataset({**numbers, "n_undefined": undefined})
 
 
