@@ -340,7 +340,7 @@ def told(ask):
 def test_documents_have_no_weights_and_it_is_said(name):
     ds = by_hand(*THREE).assign_coords(doc=("input", np.arange(36) // 3))
     found, said = told(lambda: getattr(ds.meta, name)("human", level="input", cluster="doc"))
-    plain, _ = told(lambda: getattr(draws.without(ds).meta, name)("human", level="input", cluster="doc"))
+    plain, _ = told(lambda: getattr(ds.drop_vars(draws.COORDS).meta, name)("human", level="input", cluster="doc"))
     assert "weights" not in found.attrs and len(said) == 1
     for each in found.data_vars:
         np.testing.assert_array_equal(found[each], plain[each])
@@ -365,7 +365,7 @@ def test_four_systems_that_are_drawn_again_have_no_weights_and_it_is_said():
     texts = [str(each.message) for each in every]
     assert len(texts) == len(set(texts))
     found, said = told(lambda: ds.meta.ci("human", **how))
-    plain, _ = told(lambda: draws.without(ds).meta.ci("human", **how))
+    plain, _ = told(lambda: ds.drop_vars(draws.COORDS).meta.ci("human", **how))
     assert found.attrs["method"] == "bootstrap" and "weights" not in found.attrs and len(said) == 1
     for each in found.data_vars:
         np.testing.assert_array_equal(found[each], plain[each])

@@ -431,7 +431,7 @@ def test_differences_are_those_of_the_definition(full, lazy):
 
 def test_a_simple_random_sample_changes_nothing(full):
     ds = joined_draw(full)
-    plain = draws.without(ds)
+    plain = ds.drop_vars(COORDS)
     for ask in (
         lambda d: d.meta.system_means(metric="judge"),
         lambda d: d.meta.compare_systems(method="ppi", metric="judge"),
@@ -513,5 +513,5 @@ def test_analyses_that_ignore_unequal_probabilities_warn(full, question):
     alike = joined_draw(full, strata="topic").assign_coords(kind=("metric", ["judge", "human"]))
     rated = ds.copy(deep=True)
     rated.score[1] = full.score.sel(metric="human").values
-    for other in (draws.without(ds), alike, rated):
+    for other in (ds.drop_vars(COORDS), alike, rated):
         assert "unequal_probabilities" not in asked(other)

@@ -140,6 +140,34 @@ def test_a_metric_beside_itself_alone_is_not_called_undefined(demo):
         assert "bleu" not in rows(ax) and len(rows(ax)) == 5 and "undefined" not in small_words(ax)
 
 
+def test_one_metric_beside_several_has_one_panel_with_a_row_for_each(demo):
+    pairs = of_demo("compare_metrics", "human", metric=["judge", "bleu", "rouge"])
+    want = pairs.difference.sel(metric="judge").drop_sel(other_metric="judge").to_series().sort_values(ascending=False)
+    alone = demo.meta.ci("human", metric=["judge"], other=["bleu", "rouge"])
+    for ax in (
+        pairs.meta.plot.forest(metric="judge"),
+        pairs.meta.plot.forest(order=["judge"]),
+        pairs.sel(metric="judge").meta.plot.forest(),
+        alone.meta.plot.forest(),
+    ):
+        assert rows(ax) == want.index.tolist() and ax.get_title() == ""
+        np.testing.assert_allclose(list(points(ax, "o").values())[0][0], want.iloc[0])
+        assert ax.get_xlabel().endswith("\n(judge minus the row's metric)")
+    assert rows(alone.meta.plot.forest(order=["rouge", "bleu"], highlight="bleu")) == ["rouge", "bleu"]
+    assert len(pairs.meta.plot.forest(metric="judge", hue="other_metric").get_yticklabels()) == 1
+    with pytest.raises(ValueError, match="unknown metric 'judges'; did you mean 'judge'"):
+        pairs.meta.plot.forest(metric="judges")
+
+
+def test_what_a_density_is_stands_below(demo):
+    said = "density of plausible values: its quantiles are the limits of intervals at all confidence levels"
+    assert said in small_words(of_demo("ci", "human").meta.plot.forest())
+    assert "density" not in small_words(of_demo("ci", "human").meta.plot.forest(density=False))
+    assert "density" not in small_words(demo.meta.ci("human", method="fisher").meta.plot.forest())
+    drawn = demo.meta.ci("human", method="bootstrap", n_resamples=99, rng=0, keep_samples=True).meta.plot.forest()
+    assert "density of plausible values: the distribution of the resampled estimates, smoothed" in small_words(drawn)
+
+
 def test_metrics_without_an_estimate_have_no_row_and_are_named():
     result = of_demo("ci", "human")
     result["correlation"][2] = np.nan
@@ -228,3 +256,18 @@ def test_equivalence_shows_its_margins(demo):
     assert dashes(ax) == {"judge": {-0.1, 0.1}, "bleu": {-0.3, 0.3}}
     assert "equivalence margin" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert dashes(demo.meta.ci("human").meta.plot.forest()) == {}
+
+
+@pytest.mark.parametrize("picture", ["forest", "bars"])
+def test_a_lazy_result_is_computed_once_for_a_picture(demo, picture):
+    dask = pytest.importorskip("dask")
+    from dask.callbacks import Callback
+
+    runs = []
+    lazy = demo.chunk().meta.ci("human", level="input")
+    with Callback(start=lambda graph: runs.append(len(graph))), dask.config.set(scheduler="sync"):
+        drawn = getattr(lazy.meta.plot, picture)()
+    assert len(runs) == 1
+    eager = getattr(demo.meta.ci("human", level="input").meta.plot, picture)()
+    assert rows(drawn) == rows(eager)
+    assert any(values.chunks for values in lazy.data_vars.values())  # the result itself stays as it was

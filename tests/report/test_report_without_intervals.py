@@ -19,7 +19,13 @@ def made(systems, metric):
 def test_where_there_are_no_intervals_none_is_explained(metric):
     few, page = made(3, metric), " ".join(made(3, metric).html().split())
     assert "interval" not in few.about() and few.about().endswith("xsumstat " + xsumstat.__version__ + ".")
-    for text in ("An interval shows", "with its interval", "curve above each interval", ">Intervals<", "no interval)"):
+    for text in (
+        "An interval shows",
+        "with its interval",
+        "density of plausible values",
+        ">Intervals<",
+        "no interval)",
+    ):
         assert text not in page, text
     assert ">Correlations<" in page and "<p></p>" not in page
     assert ("A metric beats another" in page) == (len(metric) > 1)
@@ -28,5 +34,5 @@ def test_where_there_are_no_intervals_none_is_explained(metric):
 def test_where_there_are_some_they_are():
     few, page = made(8, ["judge"]), " ".join(made(8, ["judge"]).html().split())
     assert "95 % jackknife intervals" in few.about()
-    for text in ("An interval shows", "with its interval", "curve above each interval", ">Intervals<"):
+    for text in ("An interval shows", "with its interval", "density of plausible values", ">Intervals<"):
         assert text in page, text

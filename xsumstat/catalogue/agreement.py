@@ -64,10 +64,6 @@ ANALYSES = (
             *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted"),
         ),
         pictures=("pvalues", "forest"),
-        own={
-            "ci_low": Variable("lower confidence limit", turned="ci_high"),
-            "ci_high": Variable("upper confidence limit", turned="ci_low"),
-        },
         between_groups=True,
         aim="We tested whether the agreement of each metric with {gold}, {correlation}, differs between the groups of "
         "{by}, by an approximate Hotelling test of all groups [krishnamoorthy2004modified, tipton2015small] and for "

@@ -24,7 +24,6 @@ ANALYSES = (
             **limits_of("accuracy"),
         },
         further=False,
-        tests={"": TestName("jackknife tests", one="a jackknife test")},
         aim="We compared how often each judge chose as people did with how often people chose as each other, by the "
         "share of pairs and by Cohen's kappa [cohen1960coefficient], leaving out one prompt at a time.",
         say="narrative.findings_preferences.preference_agreement",
@@ -67,7 +66,6 @@ ANALYSES = (
             **limits_of("difference"),
         },
         further=False,
-        tests={"": TestName("jackknife tests", one="a jackknife test")},
         aim="We tested whether each judge prefers outputs by {given} more than people do on the same pairs "
         "[zheng2023judging, dubois2024length], leaving out one prompt at a time.",
         say="narrative.findings_preferences.preference_bias",
@@ -90,7 +88,6 @@ ANALYSES = (
             **limits_of("strength"),
         },
         further=False,
-        tests={"": TestName("jackknife tests", one="a jackknife test")},
         aim="We ranked the systems by Bradley and Terry's model [bradley1952rank] with ties [davidson1970extending], "
         "leaving out one prompt at a time; people's choices were corrected by a judge's by prediction-powered "
         "inference [angelopoulos2023ppi] where both are named.",

@@ -19,14 +19,12 @@ OF_VERSIONS = {
     "reversal_share": Variable("share of verdicts that are reversed"),
     **limits_of("share of verdicts that are reversed", "reversal_low", "reversal_high"),
     "n_pairs": Variable("number of verdicts between two systems", dtype=int),
-    "shift": Variable("mean change of the scores", "score"),
     "heterogeneity": Variable("F statistic of different shifts of systems"),
     "heterogeneity_pvalue": Variable("p-value of equal shifts of all systems"),
     "heterogeneity_pvalue_adjusted": Variable("corrected p-value of equal shifts of all systems"),
     "mean": Variable("mean score by the new version", "score"),
     "rank": Variable("rank of the system by the new version, 1 is best", dtype=int),
     "excess": Variable("shift minus the mean shift of the other systems", "score"),
-    "excess_pvalue": Variable("p-value of the excess"),
 }
 _OF_SYSTEMS = (
     *("old_mean", "mean", "old_rank", "rank"),

@@ -126,7 +126,6 @@ ANALYSES = (
         pictures=("plan",),
         own={
             **limits_of("share of trials"),
-            **limits_of("power", "power_low", "power_high"),
             "width": Variable("width of the interval"),
             "correlation": Variable("expected correlation with gold"),
         },

@@ -7,6 +7,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LEVELS = ("system", "input", "global", "within_system")
+# The dims whose labels the groups of a level compare.
+CORRELATED = {
+    "system": ("system",),
+    "input": ("system",),
+    "within_system": ("input",),
+    "global": ("system", "input"),
+}
 # The dim along which the groups of a level lie; other levels have one group.
 GROUPS = {"input": "input", "within_system": "system"}
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat.core import arguments, validate
+from xsumstat.core import arguments, levels, validate
 from xsumstat.core.caveats import UnusableGoldError
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts, masks
@@ -58,7 +58,7 @@ def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool |
     """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems."""
     if these_systems is None:
         these_systems = systems < facts.ENOUGH_SYSTEMS
-    needed = {"system": "system", "input": "system", "within_system": "input"}.get(level)
+    needed = None if level == "global" else levels.members(level)
     size = {"system": systems, "input": inputs, None: systems * inputs}[needed]
     if size < 2:
         other = {
@@ -141,7 +141,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     if not (systems.values.any() and inputs.values.any()):
         return
     for each in (systems, inputs):
-        if lost := masks.lost(each):
+        if lost := masks.marked(~each):
             validate.warn(
                 empty(each.dims[0], lost, "both a human score and a metric score"),
                 "labels_without_cells",
@@ -231,8 +231,7 @@ def report_gaps(found: Gaps) -> None:
     for dim, counts, size in zip(CELLS, (found.systems, found.inputs), found.sizes[:2], strict=True):
         what = f"metrics compared on fewer {dim}s, because they lack all scores on the others"
         _warn_of_counts(what, labels, counts.values, size, "metrics", "fewer_labels", left=True)
-    if found.cells is not None:
-        report_cells(found, f"outputs left out, because the metric or the human score is missing{_see_missingness()}")
+    report_cells(found, f"outputs left out, because the metric or the human score is missing{_see_missingness()}")
 
 
 def _see_missingness() -> str:
@@ -321,9 +320,8 @@ def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, what: str, ne
 
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
-    """Labels along a dim as text, or places without labels."""
-    labels: Any = values.indexes[dim] if dim in values.indexes else range(values.sizes[dim])
-    return [str(label) for label in labels]
+    """Labels along a dim, or places without labels, as text."""
+    return [str(label) for label in masks.labels(values, dim)]
 
 
 def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str) -> None:

@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.dataset import facts, locate
-
-# What is correlated at each level varies along one of these dims.
-_MEMBERS = {"system": ("system",), "input": ("system",), "within_system": ("input",), "global": facts.CELLS}
 
 
 @dataclass(frozen=True)
@@ -115,16 +112,15 @@ def columns(found: Sequence[Sequence[Covariate]], *, each_word: bool) -> list[Co
 
 
 def varies(covariate: Covariate, level: str) -> bool:
-    return bool(set(_MEMBERS[level]) & set(covariate.values.dims))
+    return bool(set(levels.CORRELATED[level]) & set(covariate.values.dims))
 
 
 def check_level(found: Sequence[Covariate], level: str) -> None:
     for each in found:
-        members = _MEMBERS[level]
         if not varies(each, level):
             raise ValueError(
                 f"given={each.source!r} has only the dims {validate.listing(each.values.dims)}, and does not vary "
-                f"among the {members[0]}s that are correlated at level={level!r}"
+                f"among the {levels.members(level)}s that are correlated at level={level!r}"
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
+from xsumstat.dataset import masks
 
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
@@ -41,8 +42,8 @@ def as_bool(better: xr.DataArray) -> xr.DataArray:
     if not wrong:
         return better.astype(bool)
     value = better.values.ravel().tolist()[wrong[0]]
-    labels = list(better.indexes["metric"]) if "metric" in better.indexes else list(range(better.size))
-    there = [labels[at] for at in wrong] if better.dims == ("metric",) else []
+    labels = masks.labels(better, "metric") if better.dims == ("metric",) else []
+    there = [labels[at] for at in wrong] if labels else []
     of = f" for {validate.listing(there)}" if there else ""
     raise ValueError(
         f"higher_is_better must be True or False for each metric, got {value!r}{of}{_why(value, there, labels)}"
@@ -71,8 +72,7 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     better = values.coords.get(NAME)
     if better is None or better.dims != ("metric",):
         return []
-    labels = list(values.indexes["metric"]) if "metric" in values.indexes else list(range(values.sizes["metric"]))
-    return [label for label, high in zip(labels, as_bool(better).values, strict=True) if not high]
+    return masks.marked(~as_bool(better))
 
 
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from xsumstat.core import levels
 from xsumstat.dataset import facts
 
 # A metric that is not declared lower-is-better is remarked on where the correlation of its system means with the gold's
 # is at most this, and so low that chance would bring one of all metrics there once in a hundred Datasets.
 _STRONG = -0.3
 _CHANCE = 0.01
-# What a correlation is over, by level, before it is averaged.
-_ALONG: dict[str, tuple[str, ...]] = {"input": ("system",), "within_system": ("input",), "global": ("system", "input")}
 
 
 def discordant(
@@ -31,7 +30,7 @@ def discordant(
         found = _pearson(_means(score), _means(gold), ["system"])
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
     places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
-    if level in _ALONG:
+    if level != "system":
         places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]
     return dict(zip(score["metric"].values[places].tolist(), found[places].tolist(), strict=True))
 
@@ -48,7 +47,7 @@ def _means(values: xr.DataArray) -> xr.Variable:
 
 def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
     with np.errstate(all="ignore"):
-        return float(_pearson(score.variable, gold.variable, _ALONG[level])[0])
+        return float(_pearson(score.variable, gold.variable, levels.CORRELATED[level])[0])
 
 
 def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:

@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import chunking
+from xsumstat.dataset import chunking, masks
 from xsumstat.dataset.value_checks import Checks
 
 PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
@@ -78,7 +78,7 @@ def _described(ds: xr.Dataset) -> Draw | None:
             f"the coordinate {STRATUM!r} is missing for {validate.counted(int(pd.isna(strata).sum()), 'input')}"
         )
     draw = Draw(probability, np.asarray(ds[DRAWN].values).astype(bool), [str(each) for each in strata])
-    _check(draw, list(ds.indexes["input"]) if "input" in ds.indexes else list(range(ds.sizes["input"])))
+    _check(draw, masks.labels(ds, "input"))
     return draw
 
 
@@ -145,7 +145,7 @@ def weights(score: xr.DataArray) -> InputWeights:
 def warn_not_drawn(lost: xr.DataArray) -> None:
     """Name the inputs with human scores that were not drawn."""
     if bool(lost.any()):
-        labels = lost.indexes["input"][lost.values] if "input" in lost.indexes else np.flatnonzero(lost.values)
+        labels = masks.marked(lost)
         validate.warn(
             f"{validate.counted(len(labels), 'input')} with human scores, but not drawn: "
             f"{validate.listing(labels, 3)}; this analysis leaves them out",
@@ -216,10 +216,3 @@ def sentence(attrs: Mapping[Any, Any], verb: str = "are") -> str:
 def attrs_of(ds: xr.Dataset, weights: InputWeights | None) -> dict[str, Any]:
     """Attrs of a result whose inputs have weights."""
     return {} if weights is None else {HOW: ds.attrs.get(HOW), "weights": PROBABILITY}
-
-
-def without(ds: xr.Dataset) -> xr.Dataset:
-    kept = {name: value for name, value in ds.attrs.items() if name not in (HOW, SEED, COLUMNS)}
-    found = ds.drop_vars([name for name in COORDS if name in ds.coords])
-    found.attrs = kept
-    return found

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import facts, metric_choice
+from xsumstat.dataset import facts, masks, metric_choice
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 
@@ -35,8 +35,7 @@ def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along:
 def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
     if along not in human.dims:
         return [f"the gold {name!r}"]
-    labels = human.indexes[along] if along in human.indexes else range(human.sizes[along])
-    raters = [f"rater {rater!r} of {name!r}" for rater in labels]
+    raters = [f"rater {rater!r} of {name!r}" for rater in masks.labels(human, along)]
     return raters if len(raters) < 2 else [f"the mean of the raters of {name!r}", *raters]
 
 

@@ -43,7 +43,7 @@ def masked(
     if all(bool(each.values.all()) for each in either):
         return Masked(score, gold, covariates, None, None, present, losses, {})
     kept = labelled(either, score)
-    dropped = {str(each.dims[0]): labels for each in kept if (labels := lost(each))} if some(kept) else {}
+    dropped = {str(each.dims[0]): lost for each in kept if (lost := marked(~each))} if some(kept) else {}
     score, gold, *covariates = (where_used(each, kept) for each in (score, gold, *covariates))
     return Masked(score, gold, covariates, None, kept, present, losses, dropped)
 
@@ -75,13 +75,14 @@ def labelled(usable: tuple[xr.Variable, xr.Variable], like: xr.DataArray) -> Use
     return systems, inputs
 
 
-def lost(used: xr.DataArray) -> list[Hashable]:
-    """Labels of a dim that are not used, or their places."""
-    dim, odd = used.dims[0], ~used.values
-    if not odd.any():
-        return []
-    labels: Any = used.indexes[dim] if dim in used.indexes else np.arange(used.size)
-    return list(labels[odd].tolist())
+def labels(values: xr.DataArray | xr.Dataset, dim: Hashable) -> list[Hashable]:
+    """Labels along a dim, or places without labels."""
+    return values.indexes[dim].tolist() if dim in values.indexes else list(range(values.sizes[dim]))
+
+
+def marked(mask: xr.DataArray) -> list[Hashable]:
+    """Labels, or places, along the only dim of a mask where it is True."""
+    return [label for label, is_marked in zip(labels(mask, mask.dims[0]), mask.values, strict=True) if is_marked]
 
 
 def some(used: Sequence[xr.DataArray]) -> bool:

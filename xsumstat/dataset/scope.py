@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from xsumstat import catalogue
+from xsumstat.core import levels
 
 # By formulas for two correlations: the labels that are correlated stand for others like them.
 _FORMULAS = ("fisher", "williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
-_CORRELATED = {
-    "system": ("system",),
-    "input": ("system",),
-    "within_system": ("input",),
-    "global": ("system", "input"),
-}
-# By a test of the correlations of single inputs or systems, which stand for others like them.
-_GROUPS = {"input": ("input",), "within_system": ("system",)}
 THESE, LIKE_THESE = "these systems", "systems like these"
 
 
@@ -83,9 +76,9 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
     if about is not None and not random:
         random = about.random
     if not random and attrs.get("method") in _FORMULAS:
-        random = _CORRELATED.get(str(attrs.get("level")), ())
+        random = levels.CORRELATED.get(str(attrs.get("level")), ())
     if attrs.get("analysis") in ("corr_test", "compare_metrics") and attrs.get("method") == "wilcoxon":
-        random = _GROUPS.get(str(attrs.get("level")), ())
+        random = (levels.GROUPS[attrs["level"]],)  # the correlations of single inputs or systems stand for others
     if attrs.get("target") == "these":
         return Scope((), systems, inputs)
     exchanged = about is not None and about.exchanged

@@ -21,6 +21,8 @@ from xsumstat.io import (
     cells,
     columns,
     frames,
+    labels,
+    mtme_names,
     recognised,
     roles,
     rows,
@@ -151,7 +153,7 @@ def _descriptions(
 
 def _own_references(told: Mapping[Hashable, Mapping[str, Any]]) -> set[str]:
     """The references that all new metrics have, and so need not score as systems."""
-    return set.intersection(*(set(added_files.parted(each["reference"])) for each in told.values()))
+    return set.intersection(*(set(mtme_names.parted(each["reference"])) for each in told.values()))
 
 
 def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
@@ -169,7 +171,7 @@ def _read(ds: xr.Dataset, scores: Any) -> tuple[pd.DataFrame, Path | None]:
     if suffix not in _SUFFIXES:
         raise ValueError(f"scores must be a table ({', '.join(_SUFFIXES)}), got {path.name}")
     if added_files.is_scores(path):
-        return added_files.rows_of(ds, path)[0], path
+        return added_files.rows_of(ds, path), path
     if suffix == ".jsonl":
         return rows.prepared(recognised.File(path).records, None), None
     with stores.reading(path):
@@ -241,7 +243,6 @@ def _values(coord: xr.DataArray) -> Any:
 def _columns(frame: pd.DataFrame, keys: Mapping[str, str], metric: Any) -> list[str]:
     if metric is not None:
         columns_of = validate.several("metric", metric, "a column or several")
-        rows.known_columns(frame, {"metric": columns_of[0]} if len(columns_of) == 1 else {})
         for column in columns_of:
             rows.known_columns(frame, {"metric": column})
         return [str(column) for column in columns_of]
@@ -301,10 +302,7 @@ def _matched(
     for key, column in keys.items():
         lacking = np.flatnonzero(frame[column].isna().to_numpy())
         if len(lacking):
-            raise ValueError(
-                f"{validate.counted(len(lacking), 'row')} without {key} (column {column!r}), the first is row "
-                f"{lacking[0]}"
-            )
+            labels.refuse_rows(lacking, key, column, "row {}".format)
         places[_along(ds, dims, key)] = _of_labels(pd.Index(_values(ds[key])), frame[column], key, as_text)
     for dim in facts.CELLS:
         places.setdefault(dim, np.zeros(len(frame), dtype=np.int64))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,12 @@ from xsumstat.io import mtme_names, score_files
 NEW = "new"  # what the coordinate `submission` calls a metric that came after the task
 
 
-def is_scores(scores: Any) -> bool:
-    return isinstance(scores, str | Path) and Path(scores).suffix.lower() == score_files.SUFFIX
+def is_scores(path: Path) -> bool:
+    return path.suffix.lower() == score_files.SUFFIX
 
 
-def rows_of(ds: xr.Dataset, path: Path) -> tuple[pd.DataFrame, str]:
-    """Rows of lines "SYSTEM SCORE" (or "DOMAIN SYSTEM SCORE"), in the order of the Dataset's inputs, and their name."""
+def rows_of(ds: xr.Dataset, path: Path) -> pd.DataFrame:
+    """Rows of lines "SYSTEM SCORE" (or "DOMAIN SYSTEM SCORE"), in the order of the Dataset's inputs."""
     score = locate.checked_scores(ds)
     name, granularity = score_files.named(path)
     own = ds.attrs.get("granularity", granularity)
@@ -30,15 +29,13 @@ def rows_of(ds: xr.Dataset, path: Path) -> tuple[pd.DataFrame, str]:
         raise ValueError(f"{path.name} has scores of granularity {granularity!r}, and ds of {own!r}")
     inputs = score["input"].values.tolist()
     found = score_files.read_scores(path, score_files.Units(inputs), granularity or "seg")
-    labels = score["input"].dtype
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "system": np.repeat(np.array(list(found), dtype=object), len(inputs)),
-            "input": np.tile(np.array(inputs, dtype=labels), len(found)),
+            "input": np.tile(np.array(inputs, dtype=score["input"].dtype), len(found)),
             name: np.concatenate(list(found.values())),
         }
     )
-    return frame, name
 
 
 def described(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, dict[str, Any]]:
@@ -47,7 +44,7 @@ def described(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, dict[
     told: dict[Hashable, dict[str, Any]] = {}
     for name in names:
         base, _, reference = str(name).rpartition("-")
-        own = bool(base) and set(parted(reference)) <= references
+        own = bool(base) and set(mtme_names.parted(reference)) <= references
         told[name] = {
             "base": base if own else str(name),
             "reference": reference if own else "",
@@ -60,15 +57,15 @@ def known_references(ds: xr.Dataset) -> set[str]:
     """What can stand for references in a metric's name: those of other metrics, systems that are one, and words."""
     found = {mtme_names.WITHOUT, mtme_names.EVERY}
     if "reference" in ds.coords and ds["reference"].dims == ("metric",):
-        found |= {part for each in ds["reference"].values.tolist() if isinstance(each, str) for part in parted(each)}
+        found |= {
+            part
+            for each in ds["reference"].values.tolist()
+            if isinstance(each, str)
+            for part in mtme_names.parted(each)
+        }
     if "system_type" in ds.coords and ds["system_type"].dims == ("system",):
         found |= {str(system) for system in ds["system"].values[(ds["system_type"] == "human").values]}
     return found - {""}
-
-
-def parted(reference: str) -> list[str]:
-    """The references, one or several, in the last part of a metric's name."""
-    return re.split("[.,]", reference)
 
 
 def check_keywords(path: Path, on: Any, metric: Any) -> None:

@@ -6,7 +6,7 @@ import math
 import re
 import reprlib
 import unicodedata
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,7 +120,18 @@ def natural(label: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", label) if part]
 
 
-def as_cube(values: Mapping[Cell, float], *labels: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def as_written(labels: list[str]) -> list[int] | list[str]:
+    """Whole numbers where all labels are written as such."""
+    numbers = all(re.fullmatch("0|[1-9][0-9]{0,17}", label) for label in labels)
+    return [int(label) for label in labels] if numbers else labels
+
+
+def array(labels: Sequence[Hashable]) -> np.ndarray[Any, Any]:
+    """An array of labels: of objects where some are text, else of their own type."""
+    return text(map(str, labels)) if any(isinstance(label, str) for label in labels) else np.array(labels)
+
+
+def as_cube(values: Mapping[Any, float], *labels: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Values by cell as an array over the labels of each dim, NaN where missing."""
     cube = np.full([len(each) for each in labels], np.nan)
     places = [{label: at for at, label in enumerate(each)} for each in labels]

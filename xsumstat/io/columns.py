@@ -50,6 +50,11 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
     return found[0] if found else None
 
 
+def is_saved_index(name: object) -> bool:
+    """Whether a column is called as pandas calls one without a name, such as the index of a saved frame."""
+    return re.fullmatch(r"Unnamed: \d+", str(name)) is not None
+
+
 def numbered(columns: Sequence[str]) -> bool:
     """Whether columns share a name and differ by a number or letter, as annotator_1, annotator_2."""
     stems = {re.sub(r"[\s_.-]*(\d+|(?<=[\s_.-])[A-Za-z])$", "", column) for column in columns}

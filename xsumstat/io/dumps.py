@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.dataset import locate
+from xsumstat.io.whole_files import write_all
 
 
 def check_folder(path: Path, option: str) -> None:
@@ -42,13 +41,13 @@ def scores(ds: xr.Dataset) -> pd.DataFrame:
 def write(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
     """Write each table into a file of its name, all of them or none; files of these names are replaced."""
     folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".xsumstat-") as scratch:
-        for number, table in enumerate(tables.values()):
-            table.to_csv(Path(scratch) / str(number), sep="\t", index=False, lineterminator="\n")
-        places = [folder / f"{name}.tsv" for name in tables]
-        for place in places:
-            if place.is_dir():
-                raise IsADirectoryError(f"{place} is a folder, and is to be a file")
-        for number, place in enumerate(places):
-            os.replace(Path(scratch) / str(number), place)
+    contents = {
+        Path(f"{name}.tsv"): table.to_csv(sep="\t", index=False, lineterminator="\n").encode()
+        for name, table in tables.items()
+    }
+    places = [folder / name for name in contents]
+    for place in places:
+        if place.is_dir():
+            raise IsADirectoryError(f"{place} is a folder, and is to be a file")
+    write_all(folder, contents)
     return places

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.io import eval_cases, stores
-from xsumstat.io.cells import natural, text
+from xsumstat.io.cells import array, as_cube, as_written, natural, text
 
 NAME = "esa"
 _FIELDS = 12  # of a row that Appraise exports
@@ -103,7 +102,7 @@ def _accounts(annotators: Any) -> dict[str, str]:
         file = validate.path("annotators", annotators)
         if not file.is_file():
             raise stores.no_such(file)
-        annotators = eval_cases.mapping(eval_cases.parsed(file.read_bytes(), file.name), file.name)
+        annotators = eval_cases.mapping(eval_cases.whole(file), file.name)
     listed = {name: [own] if isinstance(own, str) else own for name, own in annotators.items()}
     for name, own in listed.items():
         if not validate.is_list(own) or not all(isinstance(account, str) for account in own):
@@ -226,15 +225,13 @@ def _dataset(frame: pd.DataFrame) -> xr.Dataset:
         validate.warn(f"averaged {validate.counted(twice, 'annotation')} that repeat a rater's output", "averaged")
     labels = {key: sorted(set(frame[key]), key=natural) for key in keys}
     cells = frame.groupby(keys, sort=False)
-    rating = _cube(cells["score"].mean(), labels)
-    counts = _cube(cells["n_errors"].mean(), labels)
+    rating, counts = (as_cube(cells[name].mean().to_dict(), *labels.values()) for name in ("score", "n_errors"))
     inputs = labels["input"]
-    numbers = all(re.fullmatch("0|[1-9][0-9]{0,17}", each) for each in inputs)
     of_input = frame.drop_duplicates("input").set_index("input").loc[inputs]
     coords: dict[str, Any] = {
         "metric": text([NAME]),
         "system": text(labels["system"]),
-        "input": np.array([int(each) for each in inputs]) if numbers else text(inputs),
+        "input": array(as_written(inputs)),
         "rater": text(labels["rater"]),
         "kind": ("metric", text(["human"])),
         "document": ("input", text(of_input["document"])),
@@ -246,11 +243,3 @@ def _dataset(frame: pd.DataFrame) -> xr.Dataset:
     ds = xr.Dataset(variables, coords=coords)
     score = ds["rating"].mean("rater").expand_dims(metric=ds["metric"])
     return ds.assign(score=score, n_errors=ds["of_errors"].mean("rater")).drop_vars("of_errors")
-
-
-def _cube(values: pd.Series[Any], labels: Mapping[str, list[str]]) -> Any:
-    """Values by system, input and rater, NaN where there is none."""
-    cube = np.full([len(each) for each in labels.values()], np.nan)
-    places = [pd.Index(each).get_indexer(values.index.get_level_values(key)) for key, each in labels.items()]
-    cube[tuple(places)] = values.to_numpy()
-    return cube

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import text_attrs
-from xsumstat.io import means
+from xsumstat.io import means, stores
 from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, number, text
 from xsumstat.io.texts import PASSES
 
@@ -27,7 +27,7 @@ def files(path: Paths, patterns: tuple[str, ...], what: str) -> list[Path]:
     found: list[Path] = []
     for each in validate.paths("path", path):
         if not each.exists():
-            raise FileNotFoundError(f"no such file or folder: {each}")
+            raise stores.no_such(each)
         inside = sorted({file for pattern in patterns for file in each.rglob(pattern)}) if each.is_dir() else [each]
         if not inside:
             raise FileNotFoundError(f"no {what} in {each}: looked for {' or '.join(patterns)}")
@@ -56,6 +56,17 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for at, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if line.strip():
             yield f"{path.name}, line {at}", mapping(parsed(line, path.name, at), f"{path.name}, line {at}")
+
+
+def whole(file: Path) -> Any:
+    """The content of a file of one JSON text."""
+    return parsed(file.read_bytes(), file.name)
+
+
+def mappings(items: list[Any], what: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each mapping of a list, and its place: `what` and a number."""
+    for at, item in enumerate(items):
+        yield f"{what} {at}", mapping(item, f"{what} {at}")
 
 
 def mapping(value: Any, where: str, name: str = "") -> dict[str, Any]:

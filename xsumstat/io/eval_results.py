@@ -12,10 +12,12 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.io.eval_cases import Cases, files, json_lines, listing, mapping, parsed
+from xsumstat.io.eval_cases import Cases, files, json_lines, listing, mapping, mappings, whole
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+# The lists of tests in a run of DeepEval, by version.
+DEEPEVAL_TESTS = ("testCases", "conversationalTestCases", "test_cases", "test_results")
 # What lines of samples hold beside the metrics.
 _BESIDE = frozenset(
     (
@@ -99,7 +101,7 @@ def _results_beside(file: Path, date: str | None) -> dict[str, Any]:
     same = [each for each in beside if date is not None and each.name.endswith(f"_{date}.json")]
     alone = [each for each in beside if each.name.startswith("results")]
     chosen = same[0] if same else alone[0] if len(alone) == 1 else None
-    return {} if chosen is None else mapping(parsed(chosen.read_bytes(), chosen.name), chosen.name)
+    return {} if chosen is None else mapping(whole(chosen), chosen.name)
 
 
 @validate.public
@@ -169,14 +171,12 @@ def _promptfoo_entries(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if file.suffix.lower() == ".jsonl":
         yield from json_lines(file)
         return
-    content = mapping(parsed(file.read_bytes(), file.name), file.name)
+    content = mapping(whole(file), file.name)
     inner = content.get("results")
     found = inner.get("results") if isinstance(inner, dict) else inner
     if not isinstance(found, list):
         raise ValueError(f"{file.name}: no list 'results': this is no output of promptfoo eval")
-    for at, entry in enumerate(found):
-        where = f"{file.name}, result {at}"
-        yield where, mapping(entry, where)
+    yield from mappings(found, f"{file.name}, result")
 
 
 def _test(entry: dict[str, Any], where: str) -> int:
@@ -295,7 +295,7 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
     """
     cases, runs = Cases(), dict[str, Path]()
     for file in files(path, ("*.json", ".latest_test_run.json"), "test runs of DeepEval"):
-        content = mapping(parsed(file.read_bytes(), file.name), file.name)
+        content = mapping(whole(file), file.name)
         run = mapping(content.get("testRunData", content), file.name, "testRunData")
         tests = _deepeval_tests(run, file.name)
         system = cases.label("run", _run_name(run, file), file.name)
@@ -321,10 +321,9 @@ def read_deepeval(path: str | Path | Iterable[str | Path]) -> xr.Dataset:
 
 
 def _deepeval_tests(run: dict[str, Any], where: str) -> list[dict[str, Any]]:
-    keys = ("testCases", "conversationalTestCases", "test_cases", "test_results")
-    if not any(key in run for key in keys):
+    if not any(key in run for key in DEEPEVAL_TESTS):
         raise ValueError(f"{where}: no 'testCases': this is no test run of DeepEval")
-    return [mapping(test, where, key) for key in keys for test in listing(run.get(key), where, key)]
+    return [mapping(test, where, key) for key in DEEPEVAL_TESTS for test in listing(run.get(key), where, key)]
 
 
 def _run_name(run: dict[str, Any], file: Path) -> Any:

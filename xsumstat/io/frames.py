@@ -137,7 +137,7 @@ def to_scores(
         if wide and metric is None:
             _report_other_raters(table, ratings, rater, [system, input, *dims])
         ds = _with_ratings(table, ratings, rater, **settings)
-        gold = by_raters.MEAN if gold is None else gold
+        gold = roles.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
@@ -290,7 +290,7 @@ def read_scores(
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}
     ds = _of_scores_alone(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
-    gold = by_raters.MEAN if ratings is not None else gold
+    gold = roles.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
 

@@ -13,7 +13,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.core import extras, validate
-from xsumstat.io.eval_cases import Cases, files, listing, mapping, parsed
+from xsumstat.io.eval_cases import Cases, files, listing, mapping, mappings, parsed, whole
 
 _LARGEST = 2**29  # bytes of one file within a log, unpacked
 # One that is larger than this, and so many times as large as it is packed, is refused: JSON is packed to some tenth,
@@ -100,16 +100,10 @@ def _number(value: Any) -> Any:
 def _plain(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
     if file.suffix.lower() == ".eval":
         raise ValueError(f"{file.name}: it is no zip file, and an .eval log is one; is it whole?")
-    content = mapping(parsed(file.read_bytes(), file.name), file.name)
+    content = mapping(whole(file), file.name)
     if "eval" not in content or "samples" not in content:
         raise ValueError(f"{file.name}: no 'eval' and 'samples': this is no log of Inspect with its samples")
-    return content, _numbered(file.name, listing(content["samples"], file.name, "samples"))
-
-
-def _numbered(name: str, samples: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for at, sample in enumerate(samples):
-        where = f"{name}, sample {at}"
-        yield where, mapping(sample, where)
+    return content, mappings(listing(content["samples"], file.name, "samples"), f"{file.name}, sample")
 
 
 def _zipped(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
@@ -123,10 +117,10 @@ def _zipped(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, A
     if start is None:
         raise ValueError(f"{file.name}: no header.json in it: this is no log of Inspect")
     about = mapping(_member(file, members[start]), f"{file.name}, {start}")
-    whole = next((name for name in ("summaries.json", "summary.json") if name in members), None)
-    if whole is not None:
-        where = f"{file.name}, {whole}"
-        return about, _numbered(where, listing(_member(file, members[whole]), where, "summaries"))
+    summaries = next((name for name in ("summaries.json", "summary.json") if name in members), None)
+    if summaries is not None:
+        where = f"{file.name}, {summaries}"
+        return about, mappings(listing(_member(file, members[summaries]), where, "summaries"), f"{where}, sample")
     return about, _apart(file, [info for name, info in members.items() if name.startswith("samples/")])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -43,15 +43,19 @@ def of_rows(column: pd.Series[Any], dim: str, name: str, place: Place) -> Labels
         labels = labels.map(lambda label: bare.get(label, label))
     empty = np.append((labels == "").to_numpy(dtype=bool), True)  # the last is for the code -1, of no label
     if empty[:-1].any() or codes.min(initial=0) < 0:
-        lacking = np.flatnonzero(empty[codes])
-        raise ValueError(
-            f"{validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
-            f"{place(int(lacking[0]))}; drop or fill {'it' if len(lacking) == 1 else 'them'}"
-        )
+        refuse_rows(np.flatnonzero(empty[codes]), dim, name, place)
     if bare:
         merged = _codes(labels)
         return Labels(labels.iloc[_firsts(merged)], merged[codes])
     return Labels(labels, codes)
+
+
+def refuse_rows(lacking: IntArray, dim: str, name: str, place: Place) -> NoReturn:
+    """Raise for rows without a label."""
+    raise ValueError(
+        f"{validate.counted(len(lacking), 'row')} without {dim} (column {name!r}), the first is "
+        f"{place(int(lacking[0]))}; drop or fill {'it' if len(lacking) == 1 else 'them'}"
+    )
 
 
 def of_columns(columns: list[str]) -> pd.Series[Any]:

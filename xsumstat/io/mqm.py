@@ -17,8 +17,8 @@ import xarray as xr
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.io import means, span_ratings
-from xsumstat.io.cells import Names, natural, text
+from xsumstat.io import means, score_files, span_ratings
+from xsumstat.io.cells import Names, array, as_written, natural, text
 
 NAME = "mqm"
 # What the published files call each column, in small letters and without marks, in the order of files without a header.
@@ -106,9 +106,9 @@ def read_mqm(
     table = _table(
         {"major": major, "minor": minor, "non_translation": non_translation, "punctuation": punctuation}, weights or {}
     )
-    path = validate.path("file", file)
+    path = _existing(validate.path("file", file))
     of_spans = path.suffix.lower() == span_ratings.SUFFIX
-    rows = span_ratings.rows(_existing(path)) if of_spans else _read(path)
+    rows = span_ratings.rows(path) if of_spans else _read(path)
     weighed = _weighed(rows, table)
     system, systems = _coded(rows["system"])
     rater, raters = _coded(rows["rater"])
@@ -130,7 +130,7 @@ def read_mqm(
         coords={
             "metric": text([NAME]),
             "system": text(systems),
-            "input": np.array(inputs) if isinstance(inputs[0], int) else text(map(str, inputs)),
+            "input": array(inputs),
             "rater": text(raters),
             "kind": ("metric", text(["human"])),
             "document": ("input", text(documents)),
@@ -235,7 +235,7 @@ def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
     return np.array([places[label] for label in labels], dtype=np.int64), each
 
 
-def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[str]]:
+def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int] | list[str], list[str]]:
     """Place of each row's segment, the segments' labels and their documents."""
     own: dict[tuple[str, str], set[str]] = {}
     of_system: dict[tuple[str, str, str], set[str]] = {}
@@ -258,18 +258,16 @@ def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int | str], list[
         named = {segment: ":".join(segment) for segment in own}
     order = sorted(own, key=lambda segment: natural(named[segment]))
     places = {segment: at for at, segment in enumerate(order)}
-    names = [named[segment] for segment in order]
-    are_numbers = all(re.fullmatch("0|[1-9][0-9]{0,17}", name) for name in names)
-    labels: list[int | str] = [int(name) if are_numbers else name for name in names]
-    return np.array([places[each] for each in segments], dtype=np.int64), labels, [doc for doc, _ in order]
+    at = np.array([places[each] for each in segments], dtype=np.int64)
+    return at, as_written([named[segment] for segment in order]), [doc for doc, _ in order]
 
 
-def _outputs(systems: list[str], inputs: list[int | str]) -> list[str]:
+def _outputs(systems: list[str], inputs: list[int] | list[str]) -> list[str]:
     return [f"{each} of {system!r}" for system in systems for each in inputs]
 
 
 def _texts(
-    texts: list[str], at: IntArray, size: int, names: list[int | str] | list[str], what: str
+    texts: list[str], at: IntArray, size: int, names: list[int] | list[str], what: str
 ) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
     """Text at each place, without marks; warns of rows with another one."""
     found = np.full(size, "", dtype=object)
@@ -296,11 +294,7 @@ def _existing(file: Path) -> Path:
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    _existing(file)
-    try:
-        lines = file.read_bytes().decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
+    lines = score_files.text_of(file).split("\n")
     numbered = [(number, line.rstrip("\r")) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
         raise ValueError(f"{file.name} is empty")

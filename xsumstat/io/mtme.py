@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, overload
@@ -17,8 +15,8 @@ from xsumstat.analyses import wmt_data
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, facts, locate
-from xsumstat.io import mtme_names, mtme_texts, score_files
-from xsumstat.io.cells import natural, report_alike, text
+from xsumstat.io import mtme_names, mtme_texts, score_files, whole_files
+from xsumstat.io.cells import array, natural, report_alike, text
 
 GRANULARITIES = score_files.GRANULARITIES
 _GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
@@ -111,7 +109,7 @@ def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
         )
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, [kind for _, kind in files.values()])
-    people = _references(root / "references", language_pair)
+    people = mtme_texts.reference_names(root, language_pair)
     ds = _marked(_dataset(cube, files, systems, units, people), root.name)
     return ds.assign_attrs(test_set=root.name, language_pair=language_pair, granularity=granularity)
 
@@ -139,7 +137,7 @@ def read_files(path: Path) -> xr.Dataset:
     units = score_files.Units([score_files.WHOLE] if granularity == "sys" else None)
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, ["automatic"] * len(files))
-    return _dataset(cube, files, systems, units, set()).assign_attrs(granularity=granularity)
+    return _dataset(cube, files, systems, units, []).assign_attrs(granularity=granularity)
 
 
 def _cube(
@@ -161,11 +159,6 @@ def _cube(
     return cube, systems
 
 
-def _references(folder: Path, pair: str) -> set[str]:
-    named = (file for file in folder.glob(f"{glob.escape(pair)}.*") if file.suffix in (".txt", ".jsonl"))
-    return {file.stem.removeprefix(f"{pair}.") for file in named}
-
-
 def _files(root: Path, pair: str, granularity: str) -> dict[str, tuple[Path, str]]:
     end = f".{granularity}.score"
     found: dict[str, tuple[Path, str]] = {}
@@ -184,7 +177,7 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
     absent = np.isnan(cube)
     whole = np.asarray(absent.all(axis=2))
     of_part = absent.any(axis=2) & ~whole
-    whole &= ~np.array([[system in _named(name) for system in systems] for name in names])
+    whole &= ~np.array([[system in mtme_names.parted(name.rpartition("-")[2]) for system in systems] for name in names])
     for what, part in (("no score", whole), ("not all scores", of_part)):
         lacking: dict[str, list[str]] = {}
         for name, kind, row in zip(names, kinds, part, strict=True):
@@ -197,17 +190,12 @@ def _report(cube: FloatArray, names: list[str], systems: list[str], kinds: list[
             validate.warn(f"{'; '.join(said[:_GROUPS_SHOWN])}{more}: they are NaN", "no_score")
 
 
-def _named(metric: str) -> list[str]:
-    """References in a metric's name, perhaps several: NAME-refA, NAME-refA.refB."""
-    return re.split("[.,]", metric.rpartition("-")[2])
-
-
 def _dataset(
     cube: FloatArray,
     files: dict[str, tuple[Path, str]],
     systems: list[str],
     units: score_files.Units,
-    people: set[str],
+    people: list[str],
 ) -> xr.Dataset:
     parts = [name.rpartition("-") if kind == "automatic" else (name, "", "") for name, (_, kind) in files.items()]
     bases = [base or rest for base, _, rest in parts]
@@ -216,7 +204,7 @@ def _dataset(
     coords: dict[str, Any] = {
         "metric": text(files),
         "system": text(systems),
-        "input": np.array(labels) if isinstance(labels[0], int) else text(map(str, labels)),
+        "input": array(labels),
         "kind": ("metric", text(kind for _, kind in files.values())),
         "base": ("metric", text(bases)),
         "reference": ("metric", text(references)),
@@ -300,12 +288,7 @@ def to_mtme(
     root = above / test_set
     contents = _contents(ds, score, root, language_pair, granularity, overwrite)
     root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=root) as scratch:
-        for number, body in enumerate(contents.values()):
-            (Path(scratch) / str(number)).write_text(body, encoding="utf-8")
-        for number, path in enumerate(contents):
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(Path(scratch) / str(number), root / path)
+    whole_files.write_all(root, contents)
     return root
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,11 @@ def references_of(metric: str) -> list[str]:
     if rest in (WITHOUT, EVERY):
         return []
     return [reference(f"metric {metric!r}", each) for each in rest.split(".")]
+
+
+def parted(reference: str) -> list[str]:
+    """The references, one or several, in the last part of a metric's name: refA, refA.refB."""
+    return re.split("[.,]", reference)
 
 
 def check_distinct(metrics: Iterable[str]) -> None:

@@ -98,7 +98,7 @@ def check_fit(scores: Lines, listed: str) -> None:
     domains = {domain for domain, _ in lines}
     sizes = {"seg": len(lines), "doc": len({document for _, document in lines}), "sys": 1}
     for file, words in scores.items():
-        granularity = file.name.split(".")[-2]
+        _, granularity = score_files.named(file)
         counts = set(Counter(each[-2] for each in words).values())
         unknown = granularity == "domain" and not {each[0] for each in words} <= domains
         if unknown or (granularity in sizes and counts != {sizes[granularity]}):
@@ -107,7 +107,7 @@ def check_fit(scores: Lines, listed: str) -> None:
 
 def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
     return [
-        (file.name.rsplit(".", 2)[0], {each[-2] for each in words})
+        (score_files.named(file)[0], {each[-2] for each in words})
         for file, words in scores.items()
         if file.parent.parent.name == "metric-scores" and "-" in file.name
     ]
@@ -115,8 +115,11 @@ def systems_of_metrics(scores: Lines) -> list[tuple[str, set[str]]]:
 
 def references(root: Path, pair: str, named: Iterable[str]) -> list[str]:
     """References that must exist; at least one, as mt-metrics-eval demands."""
-    there = [path.name.removeprefix(f"{pair}.").rpartition(".")[0] for path in _there(root, pair)[0]]
-    return list(dict.fromkeys([*named, *there])) or [_ONLY_REFERENCE]
+    return list(dict.fromkeys([*named, *reference_names(root, pair)])) or [_ONLY_REFERENCE]
+
+
+def reference_names(root: Path, pair: str) -> list[str]:
+    return [path.stem.removeprefix(f"{pair}.") for path in _there(root, pair)[0]]
 
 
 def outputs(root: Path, pair: str) -> list[str]:

@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.io import preferences
 from xsumstat.io.cells import Names
-from xsumstat.io.eval_cases import files, json_lines, listing, mapping, parsed
+from xsumstat.io.eval_cases import files, json_lines, listing, mappings, whole
 
 # What MT-Bench and Chatbot Arena call people; users of the arena, of whom each chose once, count as one rater.
 _PEOPLE = re.compile(r"(author|expert|human|arena_user|arena users)([_ ]?\d+)?")
@@ -107,9 +107,7 @@ def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if file.suffix.lower() == ".jsonl":
         yield from json_lines(file)
         return
-    content = parsed(file.read_bytes(), file.name)
-    for at, line in enumerate(listing(content, file.name, "preferences")):
-        yield f"{file.name}, item {at}", mapping(line, f"{file.name}, item {at}")
+    yield from mappings(listing(whole(file), file.name, "preferences"), f"{file.name}, item")
 
 
 def _kind(line: dict[str, Any], where: str) -> str:

@@ -157,12 +157,12 @@ def of_frame(
     coords = {
         "prompt": by_prompt.array(), "pair": cells.text(pair_labels), "order": cells.text(schema.ORDERS),
         "rater": raters,
-        "left": ("pair", _as_labels(names[0])), "right": ("pair", _as_labels(names[1])),
+        "left": ("pair", cells.array(names[0])), "right": ("pair", cells.array(names[1])),
         "kind": ("rater", cells.text(_kinds(frame, kind, whom))),
     }  # fmt: skip
     coords |= _descriptions(frame, used, prompts if len(prompts) > 1 else [], dims, {*coords, *described})
     if described:
-        coords["system"] = _as_labels(systems)
+        coords["system"] = cells.array(systems)
     data: dict[str, Any] = {schema.NAME: (schema.DIMS, values)}
     data |= {name: (("prompt", "system"), _of_outputs(frame, name, columns, by_prompt, codes, len(systems), place))
              for name, columns in described.items()}  # fmt: skip
@@ -170,10 +170,6 @@ def of_frame(
     ds = xr.Dataset(data, coords, {"cluster": prompts[0]} if len(prompts) > 1 else {})
     cells.report_alike(ds.indexes)
     return ds
-
-
-def _as_labels(names: Sequence[Any]) -> np.ndarray[Any, Any]:
-    return cells.text(names) if any(isinstance(name, str) for name in names) else np.array(names)
 
 
 def _one(label: str, n: int) -> Labels:

@@ -14,10 +14,10 @@ from xsumstat.core import arguments, validate
 from xsumstat.dataset import align, directions
 from xsumstat.io import far_ratings
 from xsumstat.io.labels import Place
+from xsumstat.io.roles import MEAN
 
 VARIABLE = "rating"
 RATER = "rater"
-MEAN = "human"
 # Columns of the rows of ratings, which no user's column is called.
 VALUES = "_rating"
 METRIC = "_metric"

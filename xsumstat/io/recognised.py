@@ -11,16 +11,14 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat.io import eval_results, inspect_logs, mtme, preference_files, sacrerouge, score_files
+from xsumstat.io import eval_cases, eval_results, inspect_logs, mtme, preference_files, sacrerouge, score_files
 from xsumstat.io.cells import check_density
-from xsumstat.io.eval_cases import json_lines, mapping, parsed
 
 SUFFIXES = (".jsonl", ".json", ".eval")
 # Keys of lines that SacreROUGE and promptfoo write.
 _TOOLS = {"instance_id", "summarizer_id", "testIdx"}
 # Some of them stand in each line of lm-evaluation-harness, beside "doc_id".
 _SAMPLES = {"resps", "filtered_resps", "arguments", "metrics"}
-_DEEPEVAL = ("testRunData", "testCases", "conversationalTestCases", "test_cases", "test_results")
 
 
 class File:
@@ -31,7 +29,7 @@ class File:
 
     @cached_property
     def whole(self) -> Any:
-        return parsed(self.path.read_bytes(), self.path.name)
+        return eval_cases.whole(self.path)
 
     @cached_property
     def is_records(self) -> bool:
@@ -53,7 +51,7 @@ class File:
     def records(self) -> pd.DataFrame:
         """Rows of a JSON file; nested values get names with a point, as "scores.judge"."""
         if self.path.suffix.lower() == ".jsonl":
-            rows = [line for _, line in json_lines(self.path)]
+            rows = [line for _, line in eval_cases.json_lines(self.path)]
         else:
             rows = self.whole
         if not rows:
@@ -106,10 +104,10 @@ def _of_lines(path: Path) -> Callable[[Path], xr.Dataset]:
 def _of_json(file: File) -> Callable[[Path], xr.Dataset]:
     found, path = file.whole, file.path
     _refuse_preferences(found[0] if isinstance(found, list) and found else None, path)
-    content: dict[str, Any] = mapping(found, path.name)
+    content: dict[str, Any] = eval_cases.mapping(found, path.name)
     if "eval" in content:
         return inspect_logs.read_inspect
-    if any(key in content for key in _DEEPEVAL):
+    if any(key in content for key in ("testRunData", *eval_results.DEEPEVAL_TESTS)):
         return eval_results.read_deepeval
     inner = content.get("results")
     if isinstance(inner, list) or (isinstance(inner, dict) and isinstance(inner.get("results"), list)):
@@ -126,8 +124,7 @@ def _of_json(file: File) -> Callable[[Path], xr.Dataset]:
 
 
 def _refuse_preferences(line: Any, path: Path) -> None:
-    kind = preference_files.kind_of(line)
-    if kind:
+    if preference_files.kind_of(line):
         raise ValueError(
             f"{path.name} holds preferences between systems, and no scores of outputs: "
             f"xsumstat.read_preferences({path.name!r}) reads them"

@@ -20,6 +20,7 @@ from xsumstat.core.method_synonyms import (
     RATERS,
 )
 from xsumstat.core.synonyms import spelt
+from xsumstat.io import columns as usual
 from xsumstat.io import tabular, texts, words
 
 # A column of text is a text, and no label, from so many characters a cell on.
@@ -162,7 +163,7 @@ def _several(names: list[str]) -> str:
 
 def of(frame: pd.DataFrame, named: Mapping[str, str | None] | None = None) -> Roles:
     given = {field: name for field, name in (named or {}).items() if name in frame.columns and name is not None}
-    columns = [name for name in frame.columns if isinstance(name, str) and not re.fullmatch(r"Unnamed: \d+", name)]
+    columns = [name for name in frame.columns if isinstance(name, str) and not usual.is_saved_index(name)]
     raters = raters_in(frame, [name for name in columns if name not in given.values()])
     free = [name for name in columns if name not in raters]
     fields, ambiguous = _fields(frame, free, given)
@@ -424,7 +425,7 @@ def is_text(column: pd.Series[Any], name: Any) -> bool:
         return False
     if spelt(name) in COLUMNS["text"]:
         return True
-    there = column.dropna().head(1000)
+    there = column.dropna().head(words.LOOKED_AT)
     return len(there) > 0 and float(there.map(lambda value: len(str(value))).mean()) >= _LONG
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +23,6 @@ SYSTEM = "system"
 # The attribute that names the columns of texts that are left out.
 LEFT_OUT = "left_out"
 _LOOKED_AT = 100  # values by which a column of percentages is known
-_FEW_GRADES = 7  # a column with more words than these is no column of grades
 _MEANS = {
     np.mean: "mean",
     np.nanmean: "mean",
@@ -160,10 +158,8 @@ def _metric_columns(
             raise ValueError(f"metric must name at least one column of a wide frame, got {metric!r}")
         return metrics
     metrics, indexes = [], []
-    for column in frame.columns:
-        if column in named or pd.api.types.is_bool_dtype(frame[column].dtype) or tabular.is_nested(frame[column]):
-            continue
-        if re.fullmatch(r"Unnamed: \d+", str(column)):
+    for column in _perhaps_scores(frame, named):
+        if usual.is_saved_index(column):
             indexes.append(column)
         elif pd.api.types.is_numeric_dtype(frame[column].dtype):
             metrics.append(column)
@@ -182,11 +178,18 @@ def _metric_columns(
 
 
 def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
-    return any(
-        _mostly_numbers(frame[column]) for column in frame.columns
-        if column not in named and not re.fullmatch(r"Unnamed: \d+", str(column))
-        and not pd.api.types.is_bool_dtype(frame[column].dtype) and not tabular.is_nested(frame[column])
-    )  # fmt: skip
+    others = _perhaps_scores(frame, named)
+    return any(_mostly_numbers(frame[column]) for column in others if not usual.is_saved_index(column))
+
+
+def _perhaps_scores(frame: pd.DataFrame, named: list[str]) -> list[Any]:
+    """The columns, besides those named, whose cells are single values and no flags."""
+    others = [column for column in frame.columns if column not in named]
+    return [
+        column
+        for column in others
+        if not pd.api.types.is_bool_dtype(frame[column].dtype) and not tabular.is_nested(frame[column])
+    ]
 
 
 def _report_constant(metrics: list[str], scores: list[FloatArray], systems: Codes) -> None:
@@ -219,7 +222,7 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
     if number is not None:
         return f"; it {_with_decimal_commas(number)}"
     grades = [each for each in column.iloc[wrong].unique() if isinstance(each, str)]
-    if words.among_numbers(column) is not None or not 2 <= len(grades) <= _FEW_GRADES:
+    if words.among_numbers(column) is not None or not 2 <= len(grades) <= words.FEW_GRADES:
         way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
         way = way if arguments.in_python() else "empty these fields of the file"
         return f"; to treat text as missing scores: {way}"
@@ -288,7 +291,7 @@ def _descriptions(
     texts: list[str] = []
     taken = {"metric", "score", *rows}
     for column in frame.columns:
-        if column in used or re.fullmatch(r"Unnamed: \d+", str(column)):
+        if column in used or usual.is_saved_index(column):
             continue
         no_label = column in taken or tabular.is_nested(frame[column])
         found = None if no_label else labels.described(frame[column], rows)
@@ -325,7 +328,7 @@ def _held(column: pd.Series[Any]) -> str:
     grades = words.grades(column)
     if not grades:
         return ""
-    shown = validate.listing(grades, 7)
+    shown = validate.listing(grades, words.FEW_GRADES)
     return f"holds text ({shown}); if these are grades, {arguments.adding('labels', several=True)}, the lowest first"
 
 

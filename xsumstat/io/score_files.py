@@ -187,7 +187,7 @@ def _number(word: str, where: str) -> float:
 
 def text_of(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{file.name} is not UTF-8 text: {error}") from error
 

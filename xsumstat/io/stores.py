@@ -49,10 +49,10 @@ def _encoding(path: Path) -> str:
 def check_parquet(path: Path) -> None:
     """Refuse a table far larger than its file explains, before memory is taken for it."""
     about = extras.optional("pyarrow.parquet", "data").read_metadata(path)
-    _check_size(path, 8 * about.num_rows * about.num_columns, path.stat().st_size)
+    _check_size(8 * about.num_rows * about.num_columns, path.stat().st_size)
 
 
-def _check_size(path: Path, size: int, stored: int) -> None:
+def _check_size(size: int, stored: int) -> None:
     if size > _LARGE and size > _MOST_TIMES * stored:
         raise ValueError(
             f"its values take {size:,} bytes in memory and {stored:,} in the file, more than {_MOST_TIMES:,} times as "
@@ -64,7 +64,7 @@ def read(path: Path, chunks: Any) -> xr.Dataset:
     """A saved Dataset; with `chunks` its values stay in the file, and descriptions of labels are read."""
     if chunks is None:
         stored = sum(each.stat().st_size for each in path.rglob("*") if each.is_file()) if path.is_dir() else 0
-        _check_size(path, bytes_in_memory(path), stored or path.stat().st_size)
+        _check_size(bytes_in_memory(path), stored or path.stat().st_size)
         return xr.load_dataset(path, engine=_engine(path))
     extras.optional("dask.array", "dask")
     with warnings.catch_warnings():

@@ -51,6 +51,7 @@ def check_flat(frame: pd.DataFrame, columns: list[str]) -> None:
         if found is None:
             continue
         shown = reprlib.repr(found.tolist() if isinstance(found, np.ndarray) else found)
+        what = "mappings" if isinstance(found, dict) else "lists"
         if isinstance(found, dict):
             way = "pandas.json_normalize(frame.to_dict('records')) makes a column of each of their fields"
         else:
@@ -58,11 +59,7 @@ def check_flat(frame: pd.DataFrame, columns: list[str]) -> None:
                 f"frame.explode({name!r}) makes a row of each item, "
                 f"frame.assign(**{{{name!r}: frame[{name!r}].map(numpy.mean)}}) takes their mean"
             )
-        raise TypeError(f"column {name!r} holds {_what(found)}, as {shown}, and a cell must hold one value: {way}")
-
-
-def _what(value: Any) -> str:
-    return "mappings" if isinstance(value, dict) else "lists"
+        raise TypeError(f"column {name!r} holds {what}, as {shown}, and a cell must hold one value: {way}")
 
 
 def _first_nested(column: pd.Series[Any]) -> Any:

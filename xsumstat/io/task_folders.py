@@ -53,8 +53,7 @@ def language_pairs(root: Path) -> list[str]:
     return [
         pair.name
         for pair in sorted((root / "metric-scores").iterdir())
-        if any(pair.glob("*.seg.score"))
-        and any((root / "human-scores").glob(f"{glob.escape(pair.name)}.*.{_SEGMENTS}.score"))
+        if any(pair.glob("*.seg.score")) and _has(root, pair.name, _SEGMENTS)
     ]
 
 

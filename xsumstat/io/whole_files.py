@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -20,6 +21,16 @@ def write_whole(path: Path, content: str | bytes) -> None:
         if error.errno is None:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+def write_all(folder: Path, contents: Mapping[Path, str | bytes]) -> None:
+    """Write files by their paths within a folder, all of them or none."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".xsumstat-") as scratch:
+        for number, content in enumerate(contents.values()):
+            (Path(scratch) / str(number)).write_bytes(_bytes(content))
+        for number, path in enumerate(contents):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(Path(scratch) / str(number), folder / path)
 
 
 def followed(path: Path) -> Path:

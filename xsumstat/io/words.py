@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-_LOOKED_AT = 1000  # values by which a column is known
-_FEW_GRADES = 7  # a column with more words than these is no column of grades
+LOOKED_AT = 1000  # values by which a column is known
+FEW_GRADES = 7  # a column with more words than these is no column of grades
 _LARGEST_FLOAT = sys.float_info.max
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 
@@ -18,7 +18,7 @@ _COMMA = re.compile(r"[+-]?\d*,\d+")
 def grades(column: pd.Series[Any]) -> list[str]:
     """The words of a column that may be grades, as there are few; none for other columns."""
     found = _texts(column)
-    return found if 2 <= len(found) <= _FEW_GRADES and all(re.search(r"[^\W\d]", each) for each in found) else []
+    return found if 2 <= len(found) <= FEW_GRADES and all(re.search(r"[^\W\d]", each) for each in found) else []
 
 
 def comma(column: pd.Series[Any]) -> str | None:
@@ -47,7 +47,7 @@ def among_numbers(column: pd.Series[Any]) -> str | None:
     """The first text of a column that mostly holds numbers, as "I cannot grade this"; None for other columns."""
     if not pd.api.types.is_object_dtype(column.dtype) and not pd.api.types.is_string_dtype(column.dtype):
         return None
-    there = column.dropna().head(_LOOKED_AT)
+    there = column.dropna().head(LOOKED_AT)
     numbers = parsed(there).notna()
     if not len(there) or numbers.all() or numbers.mean() < 0.5 or comma(column) is not None:
         return None
@@ -55,5 +55,5 @@ def among_numbers(column: pd.Series[Any]) -> str | None:
 
 
 def _texts(column: pd.Series[Any]) -> list[str]:
-    there = column.dropna().head(_LOOKED_AT).unique().tolist()
+    there = column.dropna().head(LOOKED_AT).unique().tolist()
     return [each.strip() for each in there] if all(isinstance(each, str) for each in there) else []

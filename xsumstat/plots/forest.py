@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DENSITY = "density of plausible values"
+_OF_DRAWS = f"{_DENSITY}: the distribution of the resampled estimates, smoothed"
+_OF_LIMITS = f"{_DENSITY}: its quantiles are the limits of intervals at all confidence levels"
 _WITHOUT_BIAS = "estimate less its bias\n(drawn where that exceeds ¼ standard error)"
 _STROKE = {"marker": "|", "ms": 9, "mew": 1.6}
 _MARGIN: dict[str, Any] = {"ls": (0, (2, 1.5)), "lw": 1.1}
@@ -85,7 +87,7 @@ def forest(
         "value": the best on top.
     hue : str, optional
         Another dim whose labels share a panel in colours. Each label of the others, and each ``other_metric``, has a
-        panel.
+        panel; if one metric is compared with several, these are the rows of one panel.
     {highlight}
     density : bool, default True
         Draw behind each interval the density of the bootstrap (``keep_samples=True``), or the confidence distribution
@@ -122,9 +124,10 @@ def forest(
     if hue is not None:
         validate.known("hue", hue, further, "additional dims")
     raters = _raters_of(result, ceiling)
+    result, metric, order = _others_as_rows(result, middle, metric, order, hue)
     result, *notes = _chosen(result, middle, metric, order, highlight)
     check_not_empty(result[middle])
-    panels = panels_of(result, [dim for dim in further if dim != hue])
+    panels = panels_of(result, [dim for dim in further if dim != hue and dim in result.dims])
     rows = [_rows_of(panel, middle) for _, panel in panels]
     axes = _axes(result, rows, hue, figsize, ax)
     shaded = False
@@ -133,7 +136,25 @@ def forest(
         emphasise(axis, np.atleast_1d(panel["metric"].values).tolist() if "metric" in panel.coords else [], highlight)
         panel_title(axis, name, 3.8)
     items = _items(result, hue, raters, shaded)
-    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), *notes])
+    densities = (_OF_DRAWS if "samples" in result else _OF_LIMITS) if shaded else ""
+    notes = [wording.how(result), densities, *notes]
+    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
+
+
+def _others_as_rows(
+    result: xr.Dataset, middle: str, metric: Any, order: Any, hue: str | None
+) -> tuple[xr.Dataset, Any, Any]:
+    """One metric compared with several has a row for each of these; with what then remains of `metric` and `order`."""
+    if hue == "other_metric" or "other_metric" not in result[middle].dims or "metric" not in result.coords:
+        return result, metric, order
+    by_order = metric is None and validate.is_list(order) and result["metric"].size > 1
+    one = shown(result, middle, metric=order if by_order else metric, order="given", most=None)[0]
+    others = one["other_metric"].values != np.ravel(one["metric"].values)[:1]
+    if one["metric"].size != 1 or others.sum() < 2:
+        return result, metric, order
+    one = one.isel(metric=0) if "metric" in one.dims else one
+    turned = one.isel(other_metric=others).rename(metric="_minuend", other_metric="metric")
+    return turned, None, "value" if by_order else order
 
 
 def _chosen(
@@ -226,7 +247,11 @@ def _x_label(result: xr.Dataset) -> str:
         others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else _OTHERS
         return f"{coefficient_label(result.attrs.get('coefficient', 'correlation'))} with {others}"
     label = correlation_label(result)
-    return label if "correlation" in result else f"difference in {label}"
+    if "correlation" in result:
+        return label
+    minuend = result.coords.get("_minuend")
+    sides = "" if minuend is None else f"\n({texts(minuend)[0]} minus the row's metric)"
+    return f"difference in {label}{sides}"
 
 
 def _items(

@@ -270,11 +270,9 @@ def _explained(answers: Answers) -> str:
 
 def _forest(intervals: xr.Dataset) -> str:
     small = pictures.shortened(best_first(intervals))
-    some = wording.has_intervals(intervals)
-    about = "Correlation of each metric" + (", with its interval" if some else "")
+    about = "Correlation of each metric" + (", with its interval" if wording.has_intervals(intervals) else "")
     alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
-    words = "<p>The curve above each interval is highest at the most plausible values.</p>\n" if some else ""
-    return words + pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
+    return pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
 
 
 def _matrix(tests: xr.Dataset, alpha: float) -> str:
