@@ -34,6 +34,10 @@ _TITLES = {
     "system_means": "Means of the human scores",
     "compare_systems": "p-values of the differences between systems",
 }
+_BY_SYSTEM = (
+    "How much higher the judge scores a system than the others at equal human scores, in standard deviations of the "
+    "judge's scores"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +206,7 @@ def _answered(
             tables.append((_title(result), table))
         if ask.picture:
             pictures.append(_picture(result, ask.picture, question, table))
-    if not asks:
+    if not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
 
@@ -256,6 +260,8 @@ def _title(result: xr.Dataset) -> str:
     told = _TITLES.get(str(a["analysis"]), "")
     if a["analysis"] == "alt_test":
         return f"{told}, margin {wording.setting(float(a['margin']))}"
+    if a["analysis"] == "bias" and a["given"].startswith("system="):
+        told = _BY_SYSTEM
     if a["analysis"] in ("bias", "compare_systems"):
         return f"{told}; {wording.correction_words(result)}"
     if told:
