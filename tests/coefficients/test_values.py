@@ -234,3 +234,19 @@ def test_swaps_trade_scores_as_they_are():
     assert float(found.difference.squeeze()) == pytest.approx(differences[0], abs=1e-12)
     want = np.mean(np.abs(differences) >= abs(differences[0]) - 1e-12)
     assert found.attrs["n_resamples"] == 256 and float(found.pvalue.squeeze()) == pytest.approx(want, abs=1e-12)
+
+
+@for_each("level", ["input", "within_system"])
+def test_draws_in_small_blocks_are_those_at_once(level, monkeypatch):
+    """Of systems alone, of inputs alone, and of both: a dim that is not drawn has one row of counts for all blocks."""
+    z, x, _ = judged(4, shape=(6, 9), grades=3, gaps=0.1)
+    rng = np.random.default_rng(0)
+    systems, inputs = (rng.multinomial(size, np.full(size, 1 / size), size=7) for size in x.shape)
+    once = np.ones((1, 6), int), np.ones((1, 9), int)
+    estimator = measured("weighted_kappa", level).estimator(x, z)
+    for drawn in ((systems, once[1]), (once[0], inputs), (systems, inputs)):
+        whole = estimator.bootstrap(*drawn)
+        assert len(set(whole)) > 3
+        with monkeypatch.context() as patch:
+            patch.setattr("xsumstat.coefficients.values._AT_ONCE", 1)
+            assert same(estimator.bootstrap(*drawn), whole, 0)
