@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, warns
 from helpers import for_each
 
 
@@ -88,13 +88,13 @@ def test_systems_without_a_score_do_not_count():
     ds = few(5, 40)
     ds = ds.assign(score=ds.score.where(ds.system != "s2"))
     for question in ("boot_test", "dominance"):
-        with pytest.warns(UserWarning, match="no output has"):
+        with warns("labels_without_cells"):
             assert BY_NUMBER[question](ds).attrs["scope"] == "these systems"
     rated = ratings(ds)
     assert ds.meta.agreement(rated).attrs["resample"] == "input"
 
 
-@pytest.mark.filterwarnings("ignore:at k = 4")
+@pytest.mark.ignore_codes("few_systems", "resamples_undefined")
 def test_one_small_k_decides_for_all():
     ds = few(8, 40)
     with pytest.warns(UserWarning, match="k = 4 is few systems: the result is for these systems only"):
@@ -108,7 +108,7 @@ def test_one_small_k_decides_for_all():
     assert drawn.attrs["resample"] == "both"
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_the_jackknife_of_close_systems_needs_systems_that_are_random():
     assert few(4).meta.close_corr("m0", gap=1.0, method="jackknife").attrs["resample"] == "both"
 
@@ -201,7 +201,7 @@ def test_three_systems_are_too_few_for_a_formula():
     assert "There is no interval: it needs 4 systems, and there are 3." in got.meta.conclusion()
 
 
-@pytest.mark.filterwarnings("ignore:only 2 systems:UserWarning", "ignore:only 3 systems:UserWarning")
+@pytest.mark.ignore_codes("few_systems")
 @pytest.mark.parametrize("systems", [2, 3])
 def test_a_difference_of_the_means_of_two_systems_has_no_limits(demo, systems):
     """Leaving out an input changes neither correlation of ±1, which is no certainty; three systems have limits."""

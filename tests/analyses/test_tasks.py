@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
@@ -109,11 +110,11 @@ def test_a_pooled_task_and_a_listed_one():
 def test_a_few_rows_at_a_time_give_the_same_table(monkeypatch):
     """`test_averages_and_their_tests` has the numbers; here no block holds more than one row."""
     tasks = TASKS | {"more": {"ds": SECOND, "gold": "human"}}
-    with pytest.warns(UserWarning, match="not in all tasks"):
+    with warns("not_in_all_tasks"):
         whole = xsumstat.rank_tasks(tasks, **KW)
     monkeypatch.setattr(analyses_tasks, "BYTES_AT_ONCE", 1)
     monkeypatch.setattr(task_swaps, "_SUMS_AT_ONCE", 1)
-    with pytest.warns(UserWarning, match="not in all tasks"):
+    with warns("not_in_all_tasks"):
         xr.testing.assert_identical(xsumstat.rank_tasks(tasks, **KW), whole)
 
 
@@ -223,7 +224,6 @@ def test_a_result_goes_to_a_file_and_back(tmp_path):
     xr.testing.assert_equal(xr.load_dataset(tmp_path / "table.nc"), table)
 
 
-@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:the resamples are biased")
 def test_pictures():
     mpl, plt = pytest.importorskip("matplotlib"), pytest.importorskip("matplotlib.pyplot")
     table = ranked()

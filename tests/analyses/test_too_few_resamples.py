@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import of_code
 from statsmodels.stats.multitest import multipletests
 
 import xsumstat  # noqa: F401
@@ -63,8 +64,7 @@ def test_it_is_said_before_anything_is_drawn(small, no_draws, name):
     needed = 20 * tests - 1
     with pytest.warns(UserWarning, match=FAR.format("0.05", needed - 1, tests, needed)), pytest.raises(DrawnError):
         ask(small, needed - 1)
-    with warnings.catch_warnings(), pytest.raises(DrawnError):
-        warnings.filterwarnings("error", message="no test can be significant")
+    with pytest.raises(DrawnError):  # and no warning, which is an error
         ask(small, needed)
 
 
@@ -79,7 +79,7 @@ def test_it_is_said_once(small, name):
     ask, _ = ASKED[name]
     with pytest.warns(UserWarning) as told:
         ask(small, 19)
-    assert sum("no test can be significant" in str(each.message) for each in told) == 1
+    assert len(of_code(told, "few_resamples")) == 1
 
 
 def test_rank_looks_at_its_own_level(small, no_draws):
@@ -91,7 +91,7 @@ def test_labels_that_are_pooled_say_it_after_the_first(small):
     both = xr.Dataset({"score": two_versions(small)})
     with pytest.warns(UserWarning, match=FAR.format("0.05", 19, 3, 59)) as told:
         both.meta.perm_test("m0", coefficient="pairwise_accuracy", pool="language", adjust="holm", n_resamples=19)
-    assert sum("no test can be significant" in str(each.message) for each in told) == 1
+    assert len(of_code(told, "few_resamples")) == 1
 
 
 def test_families_of_versions(small, no_draws):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import warns
 
 import xsumstat
 from xsumstat.cli import main as cli
@@ -200,7 +201,6 @@ ASKED = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:no test can be significant")
 @pytest.mark.parametrize("asked", ASKED)
 def test_the_code_gives_the_numbers(demo, asked):
     made = metric_report.report(demo, "human", **asked)
@@ -357,7 +357,7 @@ def test_a_coefficient_without_a_jackknife_has_a_bootstrap_whose_samples_are_dra
 
 def test_too_few_systems_have_no_interval(demo):
     few = demo.isel(system=slice(3))
-    with pytest.warns(UserWarning, match="no jackknife interval"), pytest.warns(UserWarning, match="only 3 systems"):
+    with warns("no_interval"), warns("few_systems"):
         made = metric_report.make_report(few, "few", metric=["judge", "rouge"], level="input", resample="both")
     assert made.text().count(" none ") == 2 and "nan" not in made.text()
     assert "no jackknife interval, which needs 4 systems" in made.html()
@@ -496,7 +496,7 @@ def test_the_level_goes_by_the_number_of_systems(demo, systems, level, coefficie
 
 
 def test_warnings_stand_in_the_page(demo):
-    with pytest.warns(UserWarning, match="only 4 systems"):
+    with warns("few_systems"):
         made = metric_report.make_report(demo.isel(system=slice(4)), "few", level="system")
     few = "only 4 systems: results are very uncertain; evaluate more systems, or use level='input', which compares"
     assert made.notes[0] == f"{few} systems within inputs"

@@ -300,6 +300,7 @@ def _run(args: argparse.Namespace) -> int:
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
         how["positive"] = _positive(args.positive)
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
+        how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
     print(answers.text(shutil.get_terminal_size((100, 24)).columns))
     if args.output is not None:

@@ -17,7 +17,7 @@ from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, wording
 from xsumstat.io import paper_tables
 from xsumstat.narrative import findings_tests
-from xsumstat.narrative.citations import REFERENCES
+from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
 
 # What was done, by analysis and its special kinds.
 AIMS = {name: each.aim for name, each in ANALYSES.items()} | {
@@ -96,7 +96,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     ----------
     {result}
     bibtex : bool, default False
-        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries.
+        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries of the works and of xsumstat.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     {demo}
     >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
-    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
+    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,', '@misc{xsumstat,']
     """
     bibtex = validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
@@ -116,14 +116,15 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     result = wording.of_group(result)
     parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
     few = wording.few_groups(result)
-    parts += [few and f"{wording.capitalised(few)}.", _of_software(result)]
-    text = " ".join(part for part in parts if part)
-    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
+    text = " ".join(part for part in [*parts, few and f"{wording.capitalised(few)}."] if part)
     if not bibtex:
-        return _CITED.sub(_in_text, text)
+        return f"{_CITED.sub(_in_text, text)} {_of_software(result)}"
+    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
     text = _CITED.sub(lambda found: rf" \citep{{{found[1].replace(', ', ',')}}}" if _known(found) else found[0],
                       paper_tables.latex_text(text))  # fmt: skip
-    return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
+    entries = [REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys)]
+    used = _of_software(result, cite=rf" \citep{{{SOFTWARE}}}")
+    return "\n\n".join([f"{text} {used}", *entries, software(_version(result))])
 
 
 def together(results: Iterable[xr.Dataset]) -> list[str]:
@@ -392,7 +393,11 @@ def _of_level(result: xr.Dataset) -> str:
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 
-def _of_software(result: xr.Dataset) -> str:
+def _version(result: xr.Dataset) -> str:
+    return str(result.attrs.get("xsumstat_version", extras.package_version()))
+
+
+def _of_software(result: xr.Dataset, cite: str = "") -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
@@ -407,4 +412,4 @@ def _of_software(result: xr.Dataset) -> str:
     counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', extras.package_version())}{seed}."
+    return f"The computation{of} used xsumstat {_version(result)}{cite}{seed}."
