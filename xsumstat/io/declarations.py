@@ -10,9 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import directions
-
-AUTOMATIC = "automatic"
-HUMAN = "human"
+from xsumstat.io.cells import text, values_along
 
 
 def declared(
@@ -57,10 +55,10 @@ def _kinds(
     """Kind of each metric: as declared, else as before, else "human" for the gold and "automatic" for others."""
     if not isinstance(kind, Mapping):
         raise TypeError(f"kind must map each kind to its metrics, as {{'human': ['expert']}}, got {kind!r}")
-    known = "kind" in ds.coords and ds["kind"].dims == ("metric",)
-    kinds = ds["kind"].values.astype(object) if known else np.full(len(labels), AUTOMATIC, dtype=object)
-    if gold in labels and not known:
-        kinds[labels.index(gold)] = HUMAN
+    known = values_along(ds, "kind", "metric")
+    kinds = text(["automatic"] * len(labels) if known is None else known)
+    if gold in labels and known is None:
+        kinds[labels.index(gold)] = "human"
     placed: dict[Hashable, str] = {}
     for name, metrics in kind.items():
         for label in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else metrics:

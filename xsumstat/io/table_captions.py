@@ -12,19 +12,29 @@ _MOST_TASKS = 8
 
 
 def caption(result: xr.Dataset) -> str:
-    analysis = str(result.attrs.get("analysis"))
+    analysis = str(result.attrs["analysis"])
     if analysis == "rank_tasks" and {"coefficient", "level"} <= set(result.coords) and "task" in result.dims:
         size = result.sizes["task"]
         over = f"the average over {size:,} tasks" if size > 1 else "one task"
         return f"Metrics by {over}. {' '.join(_of_tasks(result))}"
     main = results.main_variable(result)
-    known = analysis in catalogue.ANALYSES and main in catalogue.ANALYSES[analysis].variables
-    about = catalogue.variable(main, analysis).long_name if known else str(main).replace("_", " ")
-    what = _measured(*(str(result.attrs.get(name, "")) for name in ("coefficient", "gold", "level")))
+    about = long_name(result, str(main))
+    what = measured(result)
     if what and main == "correlation":
         return f"{what[:1].upper()}{what[1:]}."
     head = f"{about[:1].upper()}{about[1:]}"
     return f"{head}: {what}." if what else f"{head}."
+
+
+def long_name(result: xr.Dataset, name: str) -> str:
+    """What the catalogue calls a variable of a result; the name itself in words for an unknown analysis."""
+    known = catalogue.ANALYSES.get(str(result.attrs["analysis"]))
+    declared = known is not None and name in known.variables
+    return catalogue.variable(name, result.attrs["analysis"]).long_name if declared else name.replace("_", " ")
+
+
+def measured(result: xr.Dataset) -> str:
+    return _measured(*(str(result.attrs.get(name, "")) for name in ("coefficient", "gold", "level")))
 
 
 def _of_tasks(result: xr.Dataset) -> list[str]:
