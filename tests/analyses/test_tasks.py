@@ -253,3 +253,23 @@ def test_numbers_of_systems_and_inputs_are_told_where_all_tasks_have_as_many():
     fewer = {**TASKS, "two, systems": {**TASKS["two, systems"], "ds": SECOND.isel(input=slice(12))}}
     table = xsumstat.rank_tasks(fewer, **KW)
     assert table.attrs["n_systems"] == 8 and "n_inputs" not in table.attrs
+
+
+def test_what_several_tasks_lack_is_told_once():
+    lacking = FIRST.copy(deep=True)
+    lacking.score[1, 2, 3] = np.nan
+    tasks = {f"task {at}": {"ds": lacking, "gold": "human", "level": "global"} for at in range(5)}
+    with pytest.warns(xsumstat.LeftOutWarning) as said:
+        xsumstat.rank_tasks({**tasks, "whole": {"ds": FIRST, "gold": "human"}}, n_resamples=9, rng=1)
+    (only,) = said
+    named = "tasks 'task 0', 'task 1', 'task 2' and 2 more: outputs left out, because the metric or the human score"
+    assert str(only.message).startswith(named) and only.message.code == "cells_left_out"
+    with pytest.warns(xsumstat.LeftOutWarning, match="^task 'task 0': outputs left out"):
+        xsumstat.rank_tasks({"task 0": tasks["task 0"]}, n_resamples=9, rng=1)
+
+
+def test_datasets_are_no_tasks():
+    with pytest.raises(
+        TypeError, match=r"task 'one' is a Dataset, and must be a mapping: xsumstat\.wmt_tasks\(\.\.\.\)"
+    ):
+        xsumstat.rank_tasks({"one": FIRST})
