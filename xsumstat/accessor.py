@@ -41,7 +41,7 @@ def _of(place: str) -> Callable[[_Method], _Method]:
         @functools.wraps(method)
         def ask(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             try:
-                return asking.function()(self._obj, *args, **kwargs)
+                return asking.function()(self._given(), *args, **kwargs)
             except ValueError:
                 reason = self._misplaced(method.__name__)
                 if reason is None:
@@ -77,6 +77,10 @@ class _Meta(metaclass=_Loading):
     def __init__(self, obj: Any) -> None:
         self._obj = obj
 
+    def _given(self) -> Any:
+        """What a function is asked of."""
+        return self._obj
+
     def _unknown(self, name: str) -> str:
         """What to say of a name that is not there."""
         raise NotImplementedError
@@ -101,6 +105,10 @@ class Plots(_Meta):
     """Pictures of a result, ``result.meta.plot.forest()``, or of scores, ``ds.meta.plot.heatmap()``."""
 
     _obj: xr.Dataset
+
+    def _given(self) -> Any:
+        """A result with its numbers: a picture looks at many variables, and each look would compute a lazy one anew."""
+        return self._obj.compute() if "analysis" in self._obj.attrs else self._obj
 
     def __dir__(self) -> list[str]:
         return list(module("narrative.available").pictures(self._obj))

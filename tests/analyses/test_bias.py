@@ -82,6 +82,18 @@ def test_each_of_three_words_is_set_against_the_rest(ds):
     assert joint.covariate.values.tolist() == ["family=b", "family=c"]
 
 
+def test_systems_are_groups_of_their_own(ds):
+    """By their names, also where these are numbers."""
+    ds = ds.isel(system=slice(3)).assign_coords(system=[10, 20, 30])
+    found = ds.meta.bias("human", metric="judge", given="system", resample="input")
+    assert found.covariate.values.tolist() == ["system=10", "system=20", "system=30"] and found.is_group.values.all()
+    named = ds.assign_coords(who=("system", ["10", "20", "30"]))
+    again = named.meta.bias("human", metric="judge", given="who", resample="input")
+    np.testing.assert_allclose(found.slope, again.slope)
+    with pytest.raises(ValueError, match="unknown given='systems'; did you mean 'system'"):
+        ds.meta.bias("human", given="systems")
+
+
 @pytest.mark.parametrize("effect", [0.0, 2.0])
 def test_what_is_built_in_is_found(effect):
     rng = np.random.default_rng(4)

@@ -43,6 +43,23 @@ def test_what_the_gate_refuses():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_rule_takes_the_drift_of_the_report(tmp_path, capsys, monkeypatch):
+    for name, ds in zip(("new", "old"), versions(), strict=True):
+        pd.DataFrame(ds.score.to_series().unstack("metric").reset_index()).to_csv(tmp_path / f"{name}.csv", index=False)
+    asked = [str(tmp_path / "new.csv"), "--gold", "human", "--level", "input", "--anchor", str(tmp_path / "old.csv")]
+    rules = ["--require", "drift <= .5", "--require", "drift <= .6"]
+    statuses, lines = [], []
+    compute, bounds = gate.drift.drift, []
+    monkeypatch.setattr(gate.drift, "drift", lambda *args, **how: bounds.append(how["margin"]) or compute(*args, **how))
+    for judge in ([], ["--judge"]):
+        statuses.append(cli.main([*asked, *judge, *rules]))
+        lines.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("drift <=")])
+    assert statuses == [0, 0] and lines[0] == lines[1] and len(lines[0]) == 2
+    # Without a report both rules compute it, then the accessor for the report, and the rule with another bound.
+    assert bounds == [0.5, 0.6, 0.5, 0.6]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_the_command_line(tmp_path, capsys):
     for name, ds in zip(("new", "old"), versions(gaps=False), strict=True):
         frame = ds.score.to_series().unstack("metric").reset_index()

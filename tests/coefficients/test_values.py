@@ -89,7 +89,7 @@ def test_scores_far_from_zero_lose_nothing(name):
     assert far == pytest.approx(near, abs=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:only 2 systems", "ignore:.*in the rarer class")
+@pytest.mark.ignore_codes("rare_class")
 def test_an_average_of_inputs_leaves_out_those_without_a_value():
     """Where all pass, by people and the judge, there is no kappa; where the judge alone is constant it is 0."""
     z, x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
@@ -196,7 +196,7 @@ def icc(x, z):
     return (of_rows - error) / (of_rows + (k - 1) * error + k / n * (of_columns - error))
 
 
-@pytest.mark.filterwarnings("ignore:only 3 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_swapped_means_are_of_the_cells_that_all_three_have():
     rng = np.random.default_rng(8)
     z = rng.integers(0, 5, (3, 3)) + 2.0 * np.arange(3)[:, None]
@@ -234,3 +234,19 @@ def test_swaps_trade_scores_as_they_are():
     assert float(found.difference.squeeze()) == pytest.approx(differences[0], abs=1e-12)
     want = np.mean(np.abs(differences) >= abs(differences[0]) - 1e-12)
     assert found.attrs["n_resamples"] == 256 and float(found.pvalue.squeeze()) == pytest.approx(want, abs=1e-12)
+
+
+@for_each("level", ["input", "within_system"])
+def test_draws_in_small_blocks_are_those_at_once(level, monkeypatch):
+    """Of systems alone, of inputs alone, and of both: a dim that is not drawn has one row of counts for all blocks."""
+    z, x, _ = judged(4, shape=(6, 9), grades=3, gaps=0.1)
+    rng = np.random.default_rng(0)
+    systems, inputs = (rng.multinomial(size, np.full(size, 1 / size), size=7) for size in x.shape)
+    once = np.ones((1, 6), int), np.ones((1, 9), int)
+    estimator = measured("weighted_kappa", level).estimator(x, z)
+    for drawn in ((systems, once[1]), (once[0], inputs), (systems, inputs)):
+        whole = estimator.bootstrap(*drawn)
+        assert len(set(whole)) > 3
+        with monkeypatch.context() as patch:
+            patch.setattr("xsumstat.coefficients.values._AT_ONCE", 1)
+            assert same(estimator.bootstrap(*drawn), whole, 0)

@@ -3,6 +3,7 @@
 import re
 import string
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -188,6 +189,9 @@ def test_latex_and_entries(demo):
     assert r"human\_50\%" in text and r"95 \% intervals" in text and r"$\tau$-b" in text
     keys = [key for found in re.findall(r"\\citep\{([^}]*)\}", text) for key in found.split(",")]
     assert [re.match(r"@\w+\{(\w+),", entry)[1] for entry in entries] == keys and keys
+    assert keys[-1] == "xsumstat" and f"note = {{Version {xsumstat.__version__}}}" in entries[-1]
+    page = (Path(__file__).parents[2] / "docs" / "cite.md").read_text("utf-8")
+    assert f"```bibtex\n{entries[-1]}\n```" in page
 
 
 def test_a_name_in_brackets_is_no_citation(demo):

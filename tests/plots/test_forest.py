@@ -256,3 +256,18 @@ def test_equivalence_shows_its_margins(demo):
     assert dashes(ax) == {"judge": {-0.1, 0.1}, "bleu": {-0.3, 0.3}}
     assert "equivalence margin" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert dashes(demo.meta.ci("human").meta.plot.forest()) == {}
+
+
+@pytest.mark.parametrize("picture", ["forest", "bars"])
+def test_a_lazy_result_is_computed_once_for_a_picture(demo, picture):
+    dask = pytest.importorskip("dask")
+    from dask.callbacks import Callback
+
+    runs = []
+    lazy = demo.chunk().meta.ci("human", level="input")
+    with Callback(start=lambda graph: runs.append(len(graph))), dask.config.set(scheduler="sync"):
+        drawn = getattr(lazy.meta.plot, picture)()
+    assert len(runs) == 1
+    eager = getattr(demo.meta.ci("human", level="input").meta.plot, picture)()
+    assert rows(drawn) == rows(eager)
+    assert any(values.chunks for values in lazy.data_vars.values())  # the result itself stays as it was

@@ -144,7 +144,10 @@ def test_bias_is_found_or_not_or_left_to_noise(page, judge):
     p = holm(tests["pvalue"].values.ravel())[tests["metric"].values.tolist().index(judge)]
     text = line(page, judge)
     if p > 0.05:
-        assert "No bias by length was found. This does not show that there is none." in text
+        of_systems = holm(page.results["bias_by_system"]["pvalue"].values.ravel()).reshape(2, 3)
+        fair = (of_systems[tests["metric"].values.tolist().index(judge)] > 0.05).all()
+        beside = " or system" if fair else ""
+        assert f"No bias by length{beside} was found. This does not show that there is none." in text
     else:
         assert "It shows a bias: its errors depend on length." in text
     assert "agreement differs between" not in text
@@ -163,6 +166,35 @@ def test_the_summary_and_the_gate_find_the_same_biases(seed):
     found = "It shows a bias" in page.conclusion() or "noise in the human scores may explain" in page.conclusion()
     verdict = gate.check(ds, gate.requirement("bias"))
     assert (verdict.status != gate.MET) == found
+
+
+def test_the_favourite_of_a_judge_is_named(frame):
+    """Means of errors within prompts show whom it favours; the table has the slopes of each system's indicator."""
+    odd = frame.drop(columns="wild").assign(wild=frame["near"] + (frame.index.get_level_values("system") == "b"))
+    ds = scores(odd)
+    page = ds.meta.report(kind="judge")
+    text = line(page, "wild")
+    assert "It scores b too high and" in text and "compared with the other systems at equal human scores." in text
+    near = line(page, "near")
+    assert "No bias by length or system was found." in near and "too high" not in near
+    tests = page.results["bias_by_system"]
+    assert tests.sizes["covariate"] == 3 and tests.attrs["resample"] == "input"
+    named = ds.assign_coords(who=("system", ["a", "b", "c"]))
+    again = named.meta.bias("rating", given="who", metric=["near", "wild"])
+    np.testing.assert_allclose(tests["slope"], again["slope"])
+    np.testing.assert_allclose(
+        np.sort(tests["pvalue_adjusted"].values.ravel()), np.sort(holm(again["pvalue"].values.ravel())), atol=1e-12
+    )
+    assert "bias_by_system = ds.meta.bias(" in page.code and "given='system'" in page.code
+
+
+def test_of_two_systems_the_second_is_compared_with_the_first(frame):
+    two = frame[frame.index.get_level_values("system") != "c"].drop(columns="wild")
+    two = two.assign(wild=two["near"] + 2 * (two.index.get_level_values("system") == "a"))
+    page = scores(two).meta.report(kind="judge")
+    assert "It scores a too high, compared with the other system at equal human scores." in line(page, "wild")
+    alone = scores(two.loc[["a"]]).meta.report(kind="judge")
+    assert "bias_by_system" not in alone.results
 
 
 def test_groups_whose_agreement_differs_show_no_bias(frame):
@@ -255,7 +287,7 @@ def test_one_human_score_of_each_output_allows_no_comparison_with_a_rater(frame)
     r = tau(one, one["near"], one["human"])
     assert re.search(
         rf"near: Its agreement with the human scores is {shown(r)} \[.*\]; one rating per output allows no comparison "
-        "with a rater. Bias was not tested.$",
+        "with a rater. No bias by system was found. This does not show that there is none.$",
         page.summary[0],
     )
     assert page.summary[1] == "Weak points: with one human score per output, the raters' agreement is unknown."

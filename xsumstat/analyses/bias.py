@@ -80,8 +80,8 @@ def bias(
     ----------
     {ds gold}
     given : str, DataArray or list of these
-        Covariates: a metric such as "length", a coordinate, a variable or a DataArray. Words or booleans make groups:
-        each is compared with the rest (of two, the second with the first). Required.
+        Covariates: a metric such as "length", a coordinate, a variable, a DataArray, or "system": each system. Words or
+        booleans make groups: each is compared with the rest (of two, the second with the first). Required.
     {metric}
     level : {"auto", "system", "input", "global", "within_system"}, default "auto"
         Errors of system means, of outputs less their input's mean, of outputs, or of outputs less their system's mean.

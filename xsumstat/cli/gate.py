@@ -17,6 +17,7 @@ from xsumstat.core import arguments, validate
 from xsumstat.dataset import value_checks, wording
 from xsumstat.narrative import findings_drift
 from xsumstat.report import judge_runs, judge_subject, report_data
+from xsumstat.report.judge_report import JudgeReport
 
 # Exit statuses: the requirement is met, is not met, or cannot be decided.
 MET, NOT_MET, UNKNOWN = 0, 1, 2
@@ -86,14 +87,19 @@ def check(
     anchor: xr.Dataset | None = None,
     coefficient: Any = None,
     margin: float | None = None,
+    report: JudgeReport | None = None,
 ) -> Verdict:
-    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown."""
+    """Whether every judge meets a requirement: any failure fails, else any unknown is unknown.
+
+    `report` is the report of these scores with these settings, if there is one.
+    """
     asked = judge_subject.subject(ds, gold, metric)
     try:
         with value_checks.held() as held:
             if required.of == "drift":
                 level, coefficient = report_data.usual_measure(ds, level, coefficient)
-                each = _drifts(asked, anchor, required, alpha=alpha, level=level, coefficient=coefficient)
+                found = _drift(asked, anchor, required, report, alpha=alpha, level=level, coefficient=coefficient)
+                each = _drifts(asked, found)
             elif required.of == "alt_test":
                 each = _may_replace(asked, alpha, margin)
             elif required.of == "bias":
@@ -186,15 +192,27 @@ def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -
     return each
 
 
-def _drifts(
-    asked: judge_subject.Subject, anchor: xr.Dataset | None, required: Requirement, **how: Any
-) -> list[_OfJudge]:
-    """Test that agreement changed by less than a bound, for each judge; other changes are reported."""
+def _drift(
+    asked: judge_subject.Subject,
+    anchor: xr.Dataset | None,
+    required: Requirement,
+    report: JudgeReport | None,
+    **how: Any,
+) -> xr.Dataset:
+    """The change of the judges as the report computed it, if it did with this bound."""
     if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
-    found = drift.drift(
-        asked.ds, judge_runs.averaged(anchor), asked.people.values, metric=asked.judges, margin=required.bound, **how
-    )
+    found = None if report is None else report.results.get("drift")
+    if report is None or found is None or found.attrs["margin"] != required.bound:
+        old = judge_runs.averaged(anchor)
+        return drift.drift(asked.ds, old, asked.people.values, metric=asked.judges, margin=required.bound, **how)
+    for caveat in report.caveats["drift"]:
+        validate.warn(caveat)
+    return found
+
+
+def _drifts(asked: judge_subject.Subject, found: xr.Dataset) -> list[_OfJudge]:
+    """Whether each judge's agreement changed by less than a bound; other changes are reported."""
     score = asked.ds["score"]
     each = []
     for label in asked.judges:

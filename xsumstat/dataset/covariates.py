@@ -51,7 +51,10 @@ def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArra
         return score.sel(metric=given), given
     if isinstance(given, str) and given in variables:
         return ds[given], given
-    hint = validate.suggestion(given, [*labels, *variables])
+    if given == "system" and "system" in ds.indexes:
+        systems = ds.indexes["system"]
+        return xr.DataArray(systems.astype(str).to_numpy(object), {"system": systems}, ["system"]), given
+    hint = validate.suggestion(given, [*labels, *variables, "system"])
     raise ValueError(
         f"unknown given={given!r}{hint} metrics: {validate.listing(labels, 30)}; coordinates and variables of systems "
         f"and inputs: {validate.listing(variables) or 'none'}"
@@ -61,6 +64,7 @@ def _named(ds: xr.Dataset, score: xr.DataArray, given: Any) -> tuple[xr.DataArra
 def _describes(name: Hashable, values: xr.Variable) -> bool:
     return (
         name not in (*values.dims, "score")
+        and "rater" not in values.dims
         and bool(set(values.dims) & set(facts.CELLS))
         and "metric" not in values.dims
     )

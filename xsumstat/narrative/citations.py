@@ -39,6 +39,20 @@ class Reference:
         return "\n".join([f"@{self.kind}{{{key},", *lines, "}"])
 
 
+SOFTWARE = "xsumstat"
+
+
+def software(version: str) -> str:
+    """The BibTeX entry of xsumstat itself."""
+    fields = {
+        "author": "{The xsumstat developers}",
+        "title": "{xsumstat: How Far Can an Automatic Evaluation Metric Be Trusted?}",
+        "note": f"Version {version}",
+        "year": "2026",
+    }
+    return "\n".join([f"@misc{{{SOFTWARE},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
+
+
 _EMNLP = "Proceedings of the {} Conference on Empirical Methods in Natural Language Processing"
 _NAACL = (
     "Proceedings of the {} Conference of the North American Chapter of the Association for Computational Linguistics"

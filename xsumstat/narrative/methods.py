@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,12 +17,13 @@ from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, wording
 from xsumstat.io import paper_tables
 from xsumstat.narrative import findings_tests
-from xsumstat.narrative.citations import REFERENCES
+from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
 
 # What was done, by analysis and its special kinds.
 AIMS = {name: each.aim for name, each in ANALYSES.items()} | {
     name: aim for each in ANALYSES.values() for name, aim in each.special_aims.items()
 }
+_NONE = xr.DataArray(0)
 _CITED = re.compile(r" \[([\w, ]+)\]")
 _LEVELS = {
     "system": "of the systems' mean scores",
@@ -94,7 +96,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     ----------
     {result}
     bibtex : bool, default False
-        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries.
+        Write LaTeX with ``\citep{...}`` (package natbib), followed by the BibTeX entries of the works and of xsumstat.
 
     Returns
     -------
@@ -106,22 +108,23 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     {demo}
     >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)
     >>> [line for line in text.splitlines() if line.startswith("@")]
-    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,']
+    ['@article{deutsch2021statistical,', '@article{efron1981jackknife,', '@misc{xsumstat,']
     """
     bibtex = validate.flag("bibtex", bibtex)
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     result = wording.of_group(result)
-    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
+    parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
     few = wording.few_groups(result)
-    parts += [few and f"{wording.capitalised(few)}.", _of_software(result)]
-    text = " ".join(part for part in parts if part)
-    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
+    text = " ".join(part for part in [*parts, few and f"{wording.capitalised(few)}."] if part)
     if not bibtex:
-        return _CITED.sub(_in_text, text)
+        return f"{_CITED.sub(_in_text, text)} {_of_software(result)}"
+    keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
     text = _CITED.sub(lambda found: rf" \citep{{{found[1].replace(', ', ',')}}}" if _known(found) else found[0],
                       paper_tables.latex_text(text))  # fmt: skip
-    return "\n\n".join([text, *(REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys))])
+    entries = [REFERENCES[key].bibtex(key) for key in dict.fromkeys(keys)]
+    used = _of_software(result, cite=rf" \citep{{{SOFTWARE}}}")
+    return "\n\n".join([f"{text} {used}", *entries, software(_version(result))])
 
 
 def together(results: Iterable[xr.Dataset]) -> list[str]:
@@ -169,8 +172,9 @@ def _aim(result: xr.Dataset) -> str:
     tasks = int(result.sizes.get("task", 1))
     confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
-    filled["gold"] = wording.human_scores(attrs.get("gold"))
-    filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
+    golds = wording.settings_of(result, "gold")
+    filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
+    filled["correlation"], filled["confidence"] = _correlations(result), confidence
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
     filled["regression"] = _regression(result)
@@ -191,6 +195,25 @@ def _aim(result: xr.Dataset) -> str:
     if "ci_low" in result and not wording.has_intervals(result):
         aim = aim.replace(", with confidence intervals", "")
     return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
+
+
+def _of_tasks(result: xr.Dataset) -> str:
+    """What the tasks of `rank_tasks` measure, each way with its tasks, and how they count in the average."""
+    labels = ("coefficient", "level", "gold")
+    if result.attrs.get("analysis") != "rank_tasks" or any(
+        result.get(name, _NONE).dims != ("task",) for name in labels
+    ):
+        return ""
+    columns = (map(str, result[name].values.tolist()) for name in labels)
+    by_gold: dict[str, dict[str, list[str]]] = {}
+    for task, coefficient, level, gold in zip(map(str, result["task"].values), *columns, strict=True):
+        how = _correlation({"coefficient": coefficient, "level": level})
+        by_gold.setdefault(gold, {}).setdefault(how, []).append(task)
+    said = []
+    for gold, ways in by_gold.items():
+        texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
+        said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
+    return " ".join(filter(None, [*said, wording.averaging(result)]))
 
 
 def _of_calibration(result: xr.Dataset) -> str:
@@ -289,6 +312,13 @@ class _Filled(dict[str, str]):
         return "some"
 
 
+def _correlations(result: xr.Dataset) -> str:
+    """The same of each level and coefficient that a result was joined along."""
+    ways = itertools.product(*(wording.settings_of(result, name) or [""] for name in ("coefficient", "level")))
+    texts = (_correlation({**result.attrs, "coefficient": asked, "level": level}) for asked, level in ways)
+    return " and ".join(dict.fromkeys(texts))
+
+
 def _correlation(attrs: Mapping[Any, Any]) -> str:
     asked = str(attrs.get("coefficient", ""))
     if not asked:
@@ -363,7 +393,11 @@ def _of_level(result: xr.Dataset) -> str:
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 
-def _of_software(result: xr.Dataset) -> str:
+def _version(result: xr.Dataset) -> str:
+    return str(result.attrs.get("xsumstat_version", extras.package_version()))
+
+
+def _of_software(result: xr.Dataset, cite: str = "") -> str:
     attrs = result.attrs
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
@@ -378,4 +412,4 @@ def _of_software(result: xr.Dataset) -> str:
     counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    return f"The computation{of} used xsumstat {attrs.get('xsumstat_version', extras.package_version())}{seed}."
+    return f"The computation{of} used xsumstat {_version(result)}{cite}{seed}."

@@ -24,6 +24,8 @@ DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # what the result of the latter is called.
 EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
 USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
+# What the result is called that compares the judge's errors between systems.
+BY_SYSTEM = "bias_by_system"
 # Questions that say by themselves why they have no answer.
 RATERS, BIAS = "Do the raters agree?", "In which direction is the judge biased?"
 
@@ -98,6 +100,9 @@ def about_judges(
     if given:
         how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
         err.append(Ask("bias", how, corrected=adjust))
+    if 2 <= about.ds.sizes["system"] <= _MOST_GROUPS and "system" in about.ds.indexes:
+        how = {"gold": people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
+        err.append(Ask("bias", {**how, "confidence_level": 1 - alpha}, says=False, called=BY_SYSTEM, corrected=adjust))
     for name in groups:
         how = {**of_judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.dataset import calibrated, wording
-from xsumstat.report.judge_questions import CROWD_TEST, DIFFERENCES, EXPERTS, Ask
+from xsumstat.dataset.wording import alpha_of
+from xsumstat.narrative import findings_tests
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
@@ -28,6 +32,8 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
         return _other_margin(result)
     if ask.name == "alt_test":
         return [*_within_margin(result, shown), *_meaning(result)]
+    if ask.called == BY_SYSTEM:
+        return _favoured(result, people)
     if ask.name == "system_means":
         return _saved(result)
     if ask.name == "plan" and "difference" in result.coords:
@@ -110,6 +116,63 @@ def _differences(plan: xr.Dataset, people: People) -> list[str]:
         f"The planned differences between two systems, {wording.listed(found)}, are {wording.listed(shares)} times the "
         f"standard deviation of the human scores ({wording.number(sd)}): a small and a medium difference."
     ]
+
+
+def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | None:
+    """The systems that a judge scores too high and too low; None if nothing could be tested."""
+    found: dict[str, list[str]] = {"high": [], "low": [], "noise": []}
+    at, tested = tests["metric"].values.tolist().index(label), False
+    systems = [str(each) for each in people.values.indexes["system"]]
+    for covariate in tests["covariate"].values.tolist():
+        one = tests.sel(covariate=covariate)
+        p, slope = float(decisive(one)[at]), float(one["slope"][at])
+        tested |= not math.isnan(p)
+        if p <= alpha_of(one):
+            own = str(covariate).removeprefix("system=")
+            if len(systems) == 2 and slope < 0:  # the second is compared with the first: a test of both
+                own, slope = next(each for each in systems if each != own), -slope
+            noisy = not math.isnan(findings_tests.explained_below(one)[at])
+            found["noise" if noisy else "high" if slope > 0 else "low"].append(wording.shortened(own))
+    return Leaning(**found, beside="the other system" + "s" * (len(systems) > 2)) if tested else None
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """Systems that a judge scores too high, too low, or one of these if it is not the noise of human scores."""
+
+    high: list[str]
+    low: list[str]
+    noise: list[str]
+    beside: str
+
+    def told(self) -> str:
+        """What follows the judge's name; empty if nothing is significant."""
+        sides = ((self.high, "high"), (self.low, "low"))
+        parts = [f"{wording.listed(names)} too {side}" for names, side in sides if names]
+        said = []
+        if parts:
+            said.append(f"scores {' and '.join(parts)}, compared with {self.beside} at equal human scores")
+        if self.noise:
+            names = wording.listed(self.noise)
+            said.append(f"seems to score {names} too high or too low, which noise in the human scores may explain")
+        return "; it ".join(said)
+
+
+def _favoured(tests: xr.Dataset, people: People) -> list[str]:
+    """Which systems each judge scores too high or too low."""
+    said, none = [], []
+    for label in tests["metric"].values.tolist():
+        found = leaning(tests, label, people)
+        if found is not None and found.told():
+            said.append(f"{wording.name(label)} {found.told()}.")
+        elif found is not None:
+            none.append(wording.name(label))
+    if none:
+        said.append(
+            f"{wording.listed(none)} {'scores' if len(none) == 1 else 'score'} no system significantly too high or too "
+            "low. This does not show equal treatment."
+        )
+    return said
 
 
 def _raters_alike(people: People) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import textwrap
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +34,10 @@ _TITLES = {
     "system_means": "Means of the human scores",
     "compare_systems": "p-values of the differences between systems",
 }
+_BY_SYSTEM = (
+    "How much higher the judge scores a system than the others at equal human scores, in standard deviations of the "
+    "judge's scores"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,8 @@ class JudgeReport(report_page.Page):
         Python that reproduces the numbers.
     scores : str
         What was analysed, in a sentence for a paper.
+    caveats : dict of str to list of str
+        Warnings of each analysis by its name.
     """
 
     name: str
@@ -77,6 +84,7 @@ class JudgeReport(report_page.Page):
     data: tuple[tuple[str, str], ...] = ()
     code: str = ""
     scores: str = ""
+    caveats: Mapping[str, list[Caveat]] = field(default_factory=dict)
 
     def about(self) -> str:
         """One sentence on what made the page."""
@@ -140,36 +148,41 @@ def make_report(
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []
     code: list[str] = []
-    caveats: list[Caveat] = []
+    caveats: dict[str, list[Caveat]] = {}
     limits = {"confidence_level": confidence_level}
 
     def answer(questions: dict[str, list[Ask]]) -> None:
         for question, asks in questions.items():
-            section, lines, said = _answered(ds, people, shown, question, asks)
+            section, lines = _answered(ds, people, shown, caveats, question, asks)
             sections.append(section)
             code.extend(lines)
-            caveats.extend(said)
 
     answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng, margin))
     answer(judge_questions.about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
     if anchor is not None:
         answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))
     # Groups and calibrated scores lack no cells but those that the whole lacks.
-    notes = tuple(dict.fromkeys(value_checks.first_of_its_cause(caveats, ("cells_left_out",))))
+    every = list(itertools.chain.from_iterable(caveats.values()))
+    notes = tuple(dict.fromkeys(value_checks.first_of_its_cause(every, ("cells_left_out",))))
     for note in notes:
         validate.warn(note)
     rows = _data(about)
     short = judge_summary.summary(about, shown, alpha)
     of_runs = [] if about.runs is None else ['runs, ds = ds, ds.mean("run", keep_attrs=True)', ""]
     python = _code(people, [*of_runs, *code], source)
-    return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng))
+    return JudgeReport(name, tuple(sections), shown, short, notes, rows, python, _for_a_paper(about, rng), caveats)
 
 
 def _answered(
-    ds: xr.Dataset, people: People, shown: dict[str, xr.Dataset], question: str, asks: list[Ask]
-) -> tuple[Section, list[str], list[Caveat]]:
-    """A section, the code of its calls, and their caveats; refusals are reported."""
-    said, tables, pictures, code, caveats = [], [], [], [], []
+    ds: xr.Dataset,
+    people: People,
+    shown: dict[str, xr.Dataset],
+    caveats: dict[str, list[Caveat]],
+    question: str,
+    asks: list[Ask],
+) -> tuple[Section, list[str]]:
+    """A section and the code of its calls, whose results and caveats are added; refusals are reported."""
+    said, tables, pictures, code = [], [], [], []
     for ask in asks:
         with value_checks.held() as held:
             try:
@@ -180,9 +193,8 @@ def _answered(
                 told = f"Not answered: {error}."
                 said += [told] if told not in said else []
                 continue
-        caveats += held.caveats
         key = _key(ask, shown)
-        shown[key] = result
+        shown[key], caveats[key] = result, held.caveats
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, people)
         code += [line for line in on.code if line not in code]
@@ -194,9 +206,9 @@ def _answered(
             tables.append((_title(result), table))
         if ask.picture:
             pictures.append(_picture(result, ask.picture, question, table))
-    if not asks:
+    if not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
-    return Section(question, tuple(said), tuple(tables), tuple(pictures)), code, caveats
+    return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
 
 
 def _nothing(question: str, people: People) -> str:
@@ -248,6 +260,8 @@ def _title(result: xr.Dataset) -> str:
     told = _TITLES.get(str(a["analysis"]), "")
     if a["analysis"] == "alt_test":
         return f"{told}, margin {wording.setting(float(a['margin']))}"
+    if a["analysis"] == "bias" and a["given"].startswith("system="):
+        told = _BY_SYSTEM
     if a["analysis"] in ("bias", "compare_systems"):
         return f"{told}; {wording.correction_words(result)}"
     if told:

@@ -14,9 +14,9 @@ from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, scope, wording
 from xsumstat.narrative import findings, findings_tests
-from xsumstat.report.judge_questions import CROWD_TEST, USUAL_MARGINS
-from xsumstat.report.judge_remarks import equal_pairs
-from xsumstat.report.judge_subject import Subject
+from xsumstat.report import judge_remarks
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
+from xsumstat.report.judge_subject import People, Subject
 
 # So many judges have a line each.
 _MOST_JUDGES = 3
@@ -29,7 +29,7 @@ Results = Mapping[str, xr.Dataset]
 def summary(about: Subject, shown: Results, alpha: float) -> tuple[str, ...]:
     """Three to six lines from the results of the sections; `alpha` decides about bias."""
     judges = _best_first(about.judges, shown)
-    lines = [_of_judge(label, shown, alpha) for label in judges[:_MOST_JUDGES]]
+    lines = [_of_judge(label, shown, alpha, about.people) for label in judges[:_MOST_JUDGES]]
     if len(judges) > _MOST_JUDGES:
         lines.append(_of_others(judges[_MOST_JUDGES:], shown))
     return (*lines, _weak_points(about, shown), _scope(about, shown))
@@ -49,8 +49,13 @@ def _best_first(judges: list[Hashable], shown: Results) -> list[Hashable]:
     return sorted(judges, key=lambda label: math.inf if math.isnan(r[label]) else -r[label])
 
 
-def _of_judge(label: Hashable, shown: Results, alpha: float) -> str:
-    said = [_agreement(label, shown), _leans(label, shown), _biases(label, shown, alpha), _replaces(label, shown)]
+def _of_judge(label: Hashable, shown: Results, alpha: float, people: People) -> str:
+    said = [
+        _agreement(label, shown),
+        _leans(label, shown),
+        _biases(label, shown, alpha, people),
+        _replaces(label, shown),
+    ]
     return f"{wording.name(label)}: {' '.join(each for each in said if each)}"
 
 
@@ -105,7 +110,7 @@ def _grades(label: Hashable, shown: Results) -> IntArray | None:
     return table if table.any() else None
 
 
-def _biases(label: Hashable, shown: Results, alpha: float) -> str:
+def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> str:
     """What its errors depend on, what noise may explain, what was tested in vain, and where its agreement differs."""
     found: dict[str, list[str]] = {"clear": [], "noise": [], "none": [], "differs": [], "alike": []}
     if "bias" in shown:
@@ -124,13 +129,16 @@ def _biases(label: Hashable, shown: Results, alpha: float) -> str:
             of_pairs = decisive(tests).sel(metric=label)
             if bool(of_pairs.notnull().any()):
                 found["differs" if bool((of_pairs <= alpha).any()) else "alike"].append(wording.name(tests.attrs["by"]))
-    return _told(found)
+    leans = judge_remarks.leaning(shown[BY_SYSTEM], label, people) if BY_SYSTEM in shown else None
+    if leans is not None and not leans.told():
+        found["none"].append("system")
+    return _told(found, "" if leans is None else leans.told())
 
 
-def _told(found: dict[str, list[str]]) -> str:
-    if not any(found.values()):
+def _told(found: dict[str, list[str]], favoured: str) -> str:
+    if not any(found.values()) and not favoured:
         return "Bias was not tested."
-    said = []
+    said = [f"It {favoured}."] if favoured else []
     if found["clear"]:
         said.append(f"It shows a bias: its errors depend on {wording.listed(found['clear'])}.")
     if found["noise"]:
@@ -138,7 +146,9 @@ def _told(found: dict[str, list[str]]) -> str:
             f"Its errors depend on {wording.listed(found['noise'])}, which noise in the human scores may explain."
         )
     if found["none"]:
-        said.append(f"No bias by {wording.listed(found['none'])} was found. This does not show that there is none.")
+        said.append(
+            f"No bias by {wording.listed(found['none'], last='or')} was found. This does not show that there is none."
+        )
     if found["differs"]:
         said.append(f"Its agreement differs between the groups of {wording.listed(found['differs'])}.")
     if found["alike"]:
@@ -219,7 +229,7 @@ def _few_prompts(about: Subject) -> list[str]:
 
 def _few_equal(about: Subject, shown: Results) -> list[str]:
     """Judges that give a rater's grade less often than another rater does; with one rater, less than half the time."""
-    alike, pairs = equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
+    alike, pairs = judge_remarks.equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
     least = alike / pairs if pairs else 0.5
     few = []
     for label in about.judges:
