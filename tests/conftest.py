@@ -1,8 +1,10 @@
 """Fixtures that several tests share."""
 
+import contextlib
 import functools
 import gc
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -41,6 +43,24 @@ def ignore_codes(*codes):
     """Ignore the package's warnings of these codes, until the filters that were before are set again."""
     assert set(codes) <= set(CODES), f"no codes of warnings: {sorted(set(codes) - set(CODES))}"
     warnings.filters.insert(0, ("ignore", _OfCodes(codes), MetaEvaluationWarning, None, 0))
+
+
+@contextlib.contextmanager
+def warns(code, match=""):
+    """`pytest.warns` by code, for tests that are not of texts; `match` must be in the text of one such warning."""
+    assert code in CODES
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+    assert any(re.search(match, text) for text in of_code(caught, code)), f"no {code} {match}: {[*map(str, caught)]}"
+    for each in caught:
+        if getattr(each.message, "code", None) != code:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def of_code(caught, code):
+    """Texts of the warnings of a code among those that were caught."""
+    return [str(each.message) for each in caught if getattr(each.message, "code", None) == code]
 
 
 @pytest.hookimpl(wrapper=True)

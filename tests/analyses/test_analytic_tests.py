@@ -8,7 +8,7 @@ from helpers import rows
 
 from xsumstat.inference import two_correlations
 
-OF_AVERAGES = pytest.mark.filterwarnings("ignore:(corr_test|'tost_analytic') treats the average correlation")
+OF_AVERAGES = pytest.mark.ignore_codes("average_for_single")
 
 
 @OF_AVERAGES
@@ -36,7 +36,7 @@ def test_corr_test_of_every_pair(small, method, level, n):
 
 
 @OF_AVERAGES
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer")
+@pytest.mark.ignore_codes("fewer_labels")
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
 @pytest.mark.parametrize("level", ["system", "input", "global"])
 def test_corr_test_uses_the_cells_that_a_pair_shares(small, level, missing):
@@ -61,7 +61,7 @@ def test_corr_test_uses_the_cells_that_a_pair_shares(small, level, missing):
 
 
 @OF_AVERAGES
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer", "ignore:left out 1 input")
+@pytest.mark.ignore_codes("fewer_labels", "labels_without_cells")
 @pytest.mark.parametrize("level", ["input", "global", "within_system"])
 def test_all_scores_that_are_there_serve_system_means_only(level):
     """At other levels "available" is "pairwise": for every question, and with an input that nobody rated."""

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import of_code
 
 from xsumstat.inference.calibration import of_folds
 from xsumstat.resampling import draws
@@ -96,7 +97,7 @@ def test_a_map_of_a_grading_judge_gets_its_verdict():
     assert np.abs(gap).max() < 0.03
 
 
-@pytest.mark.filterwarnings("ignore:scores outside the range")
+@pytest.mark.ignore_codes("other_scale")
 @pytest.mark.parametrize("top, other", [(5, False), (6, False), (7, True), (8, True), (10, True)])
 def test_whole_grades_far_beyond_those_of_the_raters_are_on_another_scale(top, other):
     """Also where most of its grades are ones that raters give. A good judge wins then, which it would not raw."""
@@ -125,7 +126,7 @@ SCALES = {  # of the judge: its scores, and whether they are on another scale th
 }
 
 
-@pytest.mark.filterwarnings("ignore:scores outside the range", "ignore:metrics that equal human scores")
+@pytest.mark.ignore_codes("other_scale", "leakage")
 @pytest.mark.parametrize("name", SCALES)
 def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
     judge, other = SCALES[name]
@@ -139,7 +140,7 @@ def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = ds.meta.alt_test("rating", scale="raw")
-    told = [str(each.message) for each in caught if "no verdict" in str(each.message)]
+    told = of_code(caught, "no_verdict")
     assert found.winning_rate.isnull().values.tolist() == [other, False]
     assert len(told) == other and ("other_scale" in found.attrs) == other
     if other:

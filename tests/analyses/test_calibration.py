@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from helpers import for_each, same
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import cohen_kappa_score
@@ -300,7 +301,7 @@ def test_ratings_in_one_fold():
     one = ds.assign(rating=ds["rating"].where(ds["input"] == 3))
     with pytest.raises(ValueError, match="all rated outputs are in one fold"):
         one.meta.calibrate("rating", metric="judge", rng=1)
-    with pytest.warns(UserWarning, match="fewer than 30 rated outputs"):
+    with warns("few_ratings"):
         ds.assign(rating=ds["rating"].where(ds["input"] < 5)).meta.calibrate("rating", metric="judge", rng=1)
 
 

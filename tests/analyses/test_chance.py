@@ -162,7 +162,6 @@ def test_six_systems_on_ten_inputs_that_pass_or_fail():
     assert max(free.baseline.item(), free.baseline_constant.item()) < found.baseline.item() - 0.01
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:more than 5 % of the 19")
 @pytest.mark.parametrize(("at", "name", "level"), [(at, *case) for at, case in enumerate(CASES)])
 def test_results_have_it(at, name, level):
     """Of `corr` and of `ci`, the one at hand and the other lazy, in turn."""
@@ -193,7 +192,6 @@ def test_results_have_it(at, name, level):
     assert "baseline" not in found.meta.to_frame(brief=True)
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", ["pairwise_accuracy", "acc_eq", "kendall_like"])
 @pytest.mark.parametrize("undefined", ["drop", "zero"])
@@ -229,7 +227,7 @@ def test_groups_of_systems_have_their_own():
     np.testing.assert_array_equal(found.baseline.sel(half="a"), part.baseline)
 
 
-@pytest.mark.filterwarnings("ignore:language=1. a correlation is 1 or -1")
+@pytest.mark.ignore_codes("fell_back")
 def test_pooled_pairs_of_systems_have_that_of_all():
     """Pairs of 8 systems and of 5, among which the gold has ties."""
     values = np.random.default_rng(3).integers(0, 3, (2, 2, 8, 2)).astype(float)

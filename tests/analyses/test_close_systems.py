@@ -42,7 +42,7 @@ def ds():
     return xr.Dataset({"score": (("metric", "system", "input"), score)}, {"metric": ["a", "b", "human"]})
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:more than 5 % of the")
+pytestmark = pytest.mark.ignore_codes("resamples_undefined")
 
 LIMITS = [(0.0, 0.5), (0.2, 0.9), (0.0, 9.0)]
 
@@ -209,7 +209,7 @@ def test_bad_input(ds, keywords, text):
 
 
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer systems")
+@pytest.mark.ignore_codes("fewer_labels")
 def test_a_metric_that_lacks_a_system_has_the_pairs_of_the_others(ds, missing):
     """Shares are of the pairs that it scores, whatever is left of the places of the others."""
     score = ds.score.copy()
@@ -249,7 +249,7 @@ def test_a_metric_that_lacks_a_system_has_the_pairs_of_the_others(ds, missing):
         assert int(cell.n_undefined) == np.isnan(samples).sum()
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_four_systems_have_an_interval(ds):
     four = ds.isel(system=slice(4))
     got = four.meta.close_corr("human", gap=9.0, unit="score", resample="system", confidence_level=0.9)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from scipy import stats
 
 import xsumstat  # noqa: F401
@@ -265,7 +266,7 @@ def test_a_system_without_a_family_is_one_of_its_own():
 
 def test_three_clusters_have_an_interval_and_unequal_ones_are_told():
     assert np.isfinite(scores(1, (3, 3, 3)).meta.ci("human", level="input", cluster="family").ci_low).all()
-    with pytest.warns(UserWarning, match="no jackknife interval"):
+    with warns("no_interval"):
         assert np.isnan(scores(1, (4, 4)).meta.ci("human", level="input", cluster="family").ci_low).all()
     told = r"clusters of systems have unequal sizes \(1 to 9\): 95 % intervals cover about 90 %"
     with pytest.warns(UserWarning, match=told):
@@ -315,7 +316,7 @@ def test_whole_clusters_trade_places(resample, units):
                            - estimate(two, z, "system", CORRELATION["pearson"]))  # fmt: skip
     observed = differences[0]
     want = np.mean(np.abs(differences) >= abs(observed) - 1e-12)
-    with pytest.warns(UserWarning, match="ways to swap") if 2 / len(differences) > 0.05 else nothing():
+    with warns("few_resamples") if 2 / len(differences) > 0.05 else nothing():
         got = ds.meta.perm_test("human", metric="a", other="b", resample=resample, cluster=units)
     assert got.attrs["exact"] and got.attrs["n_resamples"] == len(differences)
     assert float(got.difference.item()) == pytest.approx(observed) and float(got.pvalue.item()) == pytest.approx(want)
@@ -455,5 +456,5 @@ def test_clusters_as_unequal_as_half_their_number_are_not_told(largest, told):
     """Of five, with four of one label, n²/Σ size² is 5/2 where the largest has six."""
     codes = np.array([0, 1, 2, 3, *[4] * largest])
     assert (len(codes) ** 2 / (4 + largest**2) < 5 / 2) == told
-    with pytest.warns(UserWarning, match="unequal sizes") if told else contextlib.nullcontext():
+    with warns("unequal_clusters") if told else contextlib.nullcontext():
         clustering._warn_unequal(codes, "system")

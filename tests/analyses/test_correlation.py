@@ -87,12 +87,7 @@ def test_undefined_groups_are_dropped_or_zero_and_counted(small):
     np.testing.assert_allclose(zero.correlation, drop.correlation * defined / 5, atol=1e-15)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:constant scores",
-    "ignore:undefined difference",
-    "ignore:corr_test treats",
-    "ignore:a correlation is 1 or -1",
-)
+@pytest.mark.ignore_codes("constant", "average_for_single", "fell_back")
 @pytest.mark.parametrize(
     "level, undefined", [*((level, "zero") for level in LEVELS), ("input", "drop"), ("global", "drop")]
 )
@@ -199,7 +194,7 @@ def as_dataset(*matrices):
     return xr.Dataset({"score": (("metric", "system", "input"), np.array(matrices, float))}, coords={"metric": labels})
 
 
-@pytest.mark.filterwarnings("ignore:only 3 systems")
+@pytest.mark.ignore_codes("few_systems")
 @pytest.mark.parametrize("level, name", STATED)
 def test_values_that_nlpstats_states(level, name):
     got = as_dataset(B, A).meta.corr("m0", level=level, coefficient=name).correlation
@@ -294,9 +289,7 @@ def test_metric_corr_among_the_best_of_further_dims_and_of_lazy_scores(demo):
     np.testing.assert_array_equal(lazy.correlation, got)
 
 
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer inputs")
-@pytest.mark.filterwarnings("ignore:constant scores")
-@pytest.mark.filterwarnings("ignore:undefined")
+@pytest.mark.ignore_codes("fewer_labels")
 def test_groups_that_a_metric_lacks_are_not_counted_as_undefined(small):
     ds = small.copy(deep=True)
     ds.score[1, :, 2] = np.nan  # no cell

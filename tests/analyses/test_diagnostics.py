@@ -88,7 +88,7 @@ def test_components_are_those_of_the_covariance_of_ranks(demo):
     xr.testing.assert_allclose(lazy.compute(), found)
 
 
-@pytest.mark.filterwarnings("ignore:no score for")
+@pytest.mark.ignore_codes("no_score")
 def test_versions_are_points_and_those_without_scores_are_nan(demo):
     both = xr.concat([demo[["score"]], demo[["score"]] + 1], "language").assign_coords(language=["en", "de"])
     score = both.score.transpose("metric", "language", "system", "input").copy(deep=True)
@@ -134,7 +134,7 @@ def test_small_differences_of_large_scores_are_tested():
         assert float(got.pvalue.squeeze()) == pytest.approx(want.pvalue, rel=1e-7)
 
 
-@pytest.mark.filterwarnings("ignore:only 3 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_three_scores_are_enough(demo):
     few = demo.isel(system=[0, 4, 7])
     got = few.meta.normality(metric=["human", "judge"])

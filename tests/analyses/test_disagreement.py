@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code, warns
 from helpers import padded, pairwise
 
 import xsumstat  # noqa: F401
@@ -177,7 +177,7 @@ def test_drawn_pairs_with_ties_are_counted_as_a_plain_loop_counts_them():
 def test_drawn_shares_of_tied_scores_are_those_of_all_pairs():
     ds = padded((150,), metrics=2, points=1)
     exact = ds.meta.disagreement(n_bins=1, rng=1)
-    with pytest.warns(UserWarning, match="drawn"):
+    with warns("drawn"):
         got = ds.meta.disagreement(n_bins=1, max_pairs=10_000, rng=1)
     one = {"metric": "m0", "other_metric": "m1"}
     share = float(exact.share.sel(one).squeeze())
@@ -303,7 +303,7 @@ def test_bad_arguments(demo, name):
         getattr(both.meta, name)()
 
 
-@pytest.mark.filterwarnings("ignore:.*outputs are drawn on")
+@pytest.mark.ignore_codes("drawn")
 @pytest.mark.parametrize("name, count", [("disagreement", "n_pairs"), ("improvement_consistency", "n_outputs")])
 def test_each_input_has_draws_of_its_own(name, count):
     """Of two inputs with the same scores: were the same outputs drawn of both, the counts of one would be doubled."""
@@ -444,4 +444,4 @@ def test_as_many_pairs_as_there_are_are_not_drawn(name, pairs):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             getattr(ds.meta, name)(n_bins=1, max_pairs=most, rng=1)
-        assert bool([each for each in said if "drawn" in str(each.message)]) == drawn
+        assert bool(of_code(said, "drawn")) == drawn

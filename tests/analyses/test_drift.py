@@ -9,9 +9,8 @@ import xarray as xr
 from helpers import for_each
 from versions_of_a_judge import plain, versions
 
+from xsumstat.core.caveats import LeftOutWarning
 from xsumstat.inference import drift as engine
-
-pytestmark = pytest.mark.filterwarnings("ignore:(cells|outputs) left out:UserWarning")
 
 
 def of(new, old, **how):
@@ -166,7 +165,7 @@ def test_a_constant_shift_of_one_system_is_certain():
     assert float(of(alike, before)["heterogeneity_pvalue"]) == 1
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems:UserWarning")
+@pytest.mark.ignore_codes("few_systems")
 @for_each("level", ["global", "input", "system", "within_system"])
 def test_agreement_is_compared_on_outputs_that_both_scored(level):
     new, old = versions(noise=2.0)
@@ -204,7 +203,7 @@ def test_an_output_that_is_left_out_counts_once(lazy):
         found = new.meta.drift(old, "human").compute().isel(metric=0)
     counted = [int(found[name]) for name in ("n_outputs", "n_only_new", "n_only_old")]
     assert counted == [160 - 17, 7, 8]  # whether or not there are human scores
-    texts = [str(each.message) for each in told if "left out" in str(each.message)]
+    texts = [str(each.message) for each in told if each.category is LeftOutWarning]
     assert len(texts) == 1 and texts[0].startswith("outputs left out of the agreement, as a version or the human")
     assert "judge (24 of 160)" in texts[0]
 

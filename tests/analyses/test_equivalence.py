@@ -37,7 +37,7 @@ def flat(ds, base="en"):
     return xr.Dataset({"score": xr.concat([part.drop_vars("language") for part in parts], "metric"), "human": ds.human})
 
 
-OF_AVERAGES = pytest.mark.filterwarnings("ignore:'(tost_analytic|anderson_hauck)' treats the average correlation")
+OF_AVERAGES = pytest.mark.ignore_codes("average_for_single")
 SETTINGS = {"level": "input", "coefficient": "kendall", "n_resamples": 400, "rng": 2}
 
 
@@ -320,7 +320,7 @@ def test_dominance_counts_the_draws(versions):
     assert not got.resolved.sel(metric="a", other_metric="a").any()
 
 
-@pytest.mark.filterwarnings("ignore:system means of 'b'", "ignore:metrics that equal human scores")
+@pytest.mark.ignore_codes("direction", "leakage")
 def test_an_order_is_resolved_from_the_threshold_on(versions):
     """That all draws agree on, even where all must."""
     ds = xr.Dataset({"score": versions.score.sel(language="en", drop=True), "human": versions.human})
@@ -515,7 +515,6 @@ def test_each_label_has_its_own_margin(versions, method):
             np.testing.assert_allclose(got[name].sel(here), alone[name].squeeze("metric"), atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:no test can be significant")
 def test_a_p_value_of_alpha_itself_is_equivalence(versions):
     """Also in the share of equivalent pairs; p-values of draws do not depend on alpha."""
     how = {"along": "language", "base": "en", "n_resamples": 199, "rng": 3, "level": "input"}

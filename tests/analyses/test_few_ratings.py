@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 
 from xsumstat.analyses import few_ratings
 
@@ -53,7 +54,7 @@ def test_ratings_that_are_mostly_one_value_are_told_from_five_on(share, n, told)
 def test_ratings_are_no_random_sample_below_a_corrected_hundredth(p, told):
     pvalue = xr.DataArray([p, 0.5], {"system": ["a", "b"]})
     if told:
-        with pytest.warns(UserWarning, match="may not be a random sample"):
+        with warns("not_random"):
             few_ratings.warn_not_random(pvalue)
     else:
         few_ratings.warn_not_random(pvalue)

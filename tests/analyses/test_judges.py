@@ -11,11 +11,10 @@ import pytest
 import scipy.stats
 import statsmodels.stats.multitest
 import xarray as xr
+from conftest import warns
 from helpers import pairwise
 
 from xsumstat.resampling import jobs
-
-pytestmark = pytest.mark.filterwarnings("ignore:outputs left out")
 
 
 def rated(seed=0, systems=6, inputs=10, raters=4, gaps=0.0):
@@ -136,7 +135,6 @@ def test_scores_brought_to_a_scale_are_the_same_algorithm(scale):
         np.testing.assert_allclose(got.pvalue.sel(metric=metric), p, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:scores outside the range of the ratings")
 def test_items_that_are_all_at_the_margin_prove_nothing():
     rating, dims = np.array([[[0.0, 1.0, 2.0]]] * 2 + [[[0.0, 1.0, 2.5]]]), ("metric", "system", "input")
     ds = xr.Dataset(
@@ -298,7 +296,7 @@ def test_the_other_of_two_raters_is_the_gold():
     two = [[0.3, 0.1, 0.3], [0.1, 0.2, 0.3], [0.3, 0.2, 0.2], [0.2, 0.1, 0.3]]
     rating = xr.DataArray([one, two], dims=("rater", "system", "input"))
     ds = xr.Dataset({"score": (("metric", "system", "input"), np.arange(12.0).reshape(1, 4, 3))}, {"metric": ["m"]})
-    with pytest.warns(UserWarning, match="only 4 systems"):
+    with warns("few_systems"):
         got = ds.meta.human_ceiling(rating, level="input", coefficient="kendall", resample="both")
     by_column = [
         [scipy.stats.kendalltau(x, z).statistic for x, z in zip(ds.score.values[0].T, np.array(z).T, strict=True)]
@@ -308,7 +306,6 @@ def test_the_other_of_two_raters_is_the_gold():
     np.testing.assert_allclose(got.by_rater.sel(metric="m"), [-0.1394, 0.3043], atol=5e-5)
 
 
-@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:the resamples are biased")
 @pairwise({"level": LEVELS, "coefficient": RANKS, "raters, gaps, factor": [(2, 0.15, 0.1), (4, 0.2, 1e-200)]})
 def test_ties_in_the_mean_of_others_are_those_of_fractions(level, coefficient, raters, gaps, factor):
     kw = {"level": level, "coefficient": coefficient}
@@ -448,7 +445,6 @@ def without_each(ds, dim):
     return [ds.drop_isel({dim: at}) for at in range(ds.sizes[dim])]
 
 
-@pytest.mark.filterwarnings("ignore:only .* systems")
 @pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
 def test_the_jackknife_is_of_means_over_raters(coefficient):
     """Over systems: the mean over raters without each system, at system level; a difference by Zou's formula."""
@@ -479,7 +475,6 @@ def test_the_jackknife_is_of_means_over_raters(coefficient):
     assert np.isnan(got.difference_low[2])
 
 
-@pytest.mark.filterwarnings("ignore:only .* systems", "ignore:scores that")
 @pytest.mark.parametrize("level, resample", [*zip(LEVELS, ("both", "system", "input", "both"), strict=True),
                                              ("global", "both"), ("within_system", "input")])  # fmt: skip
 def test_of_raters_who_rate_alike_it_is_the_jackknife_of_one(level, resample):
@@ -495,7 +490,6 @@ def test_of_raters_who_rate_alike_it_is_the_jackknife_of_one(level, resample):
         np.testing.assert_allclose(got[name], want[name], atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:only .* systems")
 def test_inputs_that_a_rater_cannot_order_say_nothing_of_the_spread():
     """Over inputs: the spread of the inputs' means over raters, one without a correlation standing at its average."""
     ds = rated(5, systems=6, inputs=7, raters=3)
@@ -516,7 +510,7 @@ def test_inputs_that_a_rater_cannot_order_say_nothing_of_the_spread():
     assert [float(got.ci_low), float(got.ci_high)] == pytest.approx(want, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:only .* systems", "ignore:more than 5 %", "ignore:metrics compared")
+@pytest.mark.ignore_codes("few_systems", "resamples_undefined", "fewer_labels")
 def test_where_the_jackknife_is_not_defined_scores_are_drawn():
     ds = rated(6, systems=7, inputs=6)
     kw = {"n_resamples": 19, "rng": 1}

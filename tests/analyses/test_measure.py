@@ -203,7 +203,7 @@ def best(x, z, level, missing="pairwise", undefined="drop"):
     return candidates[int(np.argmax(np.round(values, 12)))]
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
+@pytest.mark.ignore_codes("few_systems")
 @pairwise(
     {
         "missing": ["pairwise", "available"],

@@ -7,7 +7,7 @@ import pytest
 import reference
 import scipy.stats
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code, warns
 from helpers import rows, unpacked
 from nlpstats.correlations import permutation_test as nlp_permutation_test
 
@@ -128,7 +128,7 @@ def test_identical_metrics_never_differ(small):
 
 def test_a_constant_metric_has_no_p_value(small):
     small.score[2] = 1.0
-    with pytest.warns(UserWarning, match="constant scores"):
+    with warns("constant"):
         got = small.meta.perm_test("m0", level="input", n_resamples=50, rng=0)
     assert np.isnan(got.pvalue.sel(metric="m2")).all()
     assert np.isfinite(got.pvalue.sel(metric="m1", other_metric="m3"))
@@ -139,10 +139,7 @@ def test_undefined_swaps_are_warned_of():
     x = [[1.0], [1.0], [1.0], [1.0], [3.0]]
     y = [[3.0], [1.0], [1.0], [1.0], [1.0]]
     ds = dataset([z, x, y])
-    with (
-        pytest.warns(UserWarning, match="more than 5 % of the 32 resamples are undefined"),
-        pytest.warns(UserWarning, match="there are only 32 ways to swap"),
-    ):
+    with warns("resamples_undefined", " 32 "), warns("few_resamples", " 32 "):
         got = ds.meta.perm_test("m0", resample="system")
     # X' is constant when its one 3 is swapped away and Y's is not swapped in, as is Y' in the opposite case.
     assert int(got.n_undefined.sel(metric="m1", other_metric="m2")) == 16
@@ -191,7 +188,7 @@ def test_nlpstats_has_the_same_null_distribution(level, coefficient, method, key
     assert scipy.stats.ks_2samp(theirs.samples, ours.samples.values[0, 1]).pvalue > 1e-3
 
 
-@pytest.mark.filterwarnings("ignore:system means of 'm2'")
+@pytest.mark.ignore_codes("direction")
 def test_where_nlpstats_gives_p_0_and_we_do_not():
     """Count over draws, without the observed one: it can be 0, which no permutation test may be."""
     z = np.random.default_rng(52).normal(size=(12, 8))
@@ -227,7 +224,7 @@ def test_the_least_p_value_of_all_swaps_is_the_one_that_is_said(alternative, sys
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = ds.meta.perm_test("m0", metric="m1", other="m2", level=level, alternative=alternative, **how)
-    (said,) = [str(each.message) for each in caught if "ways to swap" in str(each.message)]
+    (said,) = of_code(caught, "few_resamples")
     assert f"below {float(found.pvalue.item()):.3g}," in said
 
 
@@ -260,7 +257,7 @@ def test_other_alternatives_of_boot_test(small, alternative):
 
 
 @pytest.mark.parametrize("missing", ["pairwise", "available"])
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer inputs")
+@pytest.mark.ignore_codes("fewer_labels")
 def test_boot_test_compares_a_pair_on_the_cells_that_both_have(small, missing):
     small.score[1, 2, 1] = small.score[2, :, 3] = np.nan
     test = small.meta.boot_test("m0", metric=["m1", "m2"], missing=missing, n_resamples=20, rng=1)
@@ -356,7 +353,7 @@ def test_a_function_is_tested_on_the_cells_that_its_level_uses(small, missing):
 TIED = {"coefficient": "acc_eq", "n_resamples": 99, "rng": 0}
 
 
-@pytest.mark.filterwarnings("ignore:there are only 32 ways to swap")
+@pytest.mark.ignore_codes("few_resamples")
 @pytest.mark.parametrize(
     "level, given, same_as",
     [

@@ -30,7 +30,7 @@ def untied():
 # --- computed p-values ---
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems", "ignore:there are only", "ignore:constant", "ignore:more than 5 %")
+@pytest.mark.ignore_codes("few_systems", "few_resamples")
 @pairwise(
     {
         "level": ["input", "global", "within_system"],
@@ -127,7 +127,7 @@ def test_auto_draws_crossed_swaps():
     assert float(got.pvalue.squeeze()) == float(want.pvalue.squeeze()) and not got.exact.any()
 
 
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer", "ignore:only 4 systems")
+@pytest.mark.ignore_codes("fewer_labels")
 def test_a_pair_without_a_common_cell_is_said_here_too(untied):
     untied.score[1, :, :2] = untied.score[2, :, 2:] = np.nan
     with pytest.warns(UserWarning, match="undefined difference for 'm1 and m2'"):
@@ -137,7 +137,6 @@ def test_a_pair_without_a_common_cell_is_said_here_too(untied):
     )
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 def test_lazy_computed_p_values_equal_eager_ones(untied):
     settings = {"method": "analytic", "level": "global", "coefficient": "kendall"}
     want, got = (ds.meta.perm_test("m0", **settings) for ds in (untied, untied.chunk(metric=1)))
@@ -172,7 +171,6 @@ def plain_step_down(samples, observed, alternative, centred_on_estimate, exact):
     return raw, adjusted
 
 
-@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:with 99 resamples")
 @pairwise(
     {
         "test": ["perm_test", "boot_test"],
@@ -200,7 +198,7 @@ def test_maxt_is_the_step_down_procedure(small, test, alternative, within):
     assert "samples" not in without and without.identical(got.drop_vars("samples"))
 
 
-@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:there are only", "ignore:no ")
+@pytest.mark.ignore_codes("few_resamples")
 @pytest.mark.parametrize("seed, level", [(seed, LEVELS[(seed + seed // 4) % 4]) for seed in range(16)])
 def test_maxt_rejects_whatever_holm_rejects(seed, level):
     """Tied scores, undefined swaps, exact tests: no p-value is above Holm's."""
@@ -219,7 +217,7 @@ def test_maxt_rejects_whatever_holm_rejects(seed, level):
     assert bool((maxt.isnull() == test.pvalue.isnull()).all())
 
 
-@pytest.mark.filterwarnings("ignore:more than 5 %", "ignore:metrics that equal human scores")
+@pytest.mark.ignore_codes("leakage")
 @pytest.mark.parametrize("test", ["perm_test", "boot_test"])
 @pytest.mark.parametrize("within", [None, "other_metric"])
 def test_maxt_draws_again_what_it_does_not_keep(small, monkeypatch, test, within):

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from preference_cases import deleted, preferences, verdicts
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from xsumstat.core.caveats import LeftOutWarning
 from xsumstat.inference.score_limits import wilson
 
 
@@ -66,7 +66,7 @@ def test_kappa_is_cohens_of_pairs_seen_from_both_sides():
     pairs = by_pair(ds)
     human, judge = np.array([(people[0], own[0]) for people, own in pairs.values()]).T
     want = cohen_kappa_score(np.append(human, -human), np.append(judge, -judge))
-    with pytest.warns(LeftOutWarning, match="no pair was judged by two humans"):
+    with warns("no_rating"):
         found = ds.meta.preference_agreement()
     own = found.sel(rater="gpt")
     assert float(own.kappa) == pytest.approx(want) and float(own.kappa_low) < want < float(own.kappa_high)

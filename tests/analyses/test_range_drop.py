@@ -89,7 +89,7 @@ def with_gaps(ds, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.+ without an output in the scoring range")
+@pytest.mark.ignore_codes("input_not_in_range")
 @pytest.mark.parametrize(
     "keywords",
     [
@@ -129,7 +129,7 @@ def test_a_dependence_that_ends_is_more_than_the_range():
     assert float(got.difference) > float(got.expected_high)
 
 
-@pytest.mark.filterwarnings("ignore:.+ without an output in the scoring range")
+@pytest.mark.ignore_codes("input_not_in_range")
 def test_padded_outputs_missing_pairs_and_zero(demo):
     ds = padded((9, 4, 7, 9, 3))
     keywords = {"above": 0.5, "unit": "quantile", "n_resamples": 50, "n_simulations": 19, "rng": 1}
@@ -205,9 +205,7 @@ def test_limits_in_scores_of_several_metrics_explain_nothing():
     assert np.isfinite(ds.meta.range_drop(metrics="b", **how).sel(PAIR).excess_pvalue)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.+ without an output in the scoring range", "ignore:what the range explains is not known"
-)
+@pytest.mark.ignore_codes("undefined")
 @pytest.mark.parametrize("unit", ["normalised", "quantile"])
 def test_rounding_decides_nothing_at_a_limit(unit):
     places = np.random.default_rng(2).integers(0, 5, (2, 9, 6))

@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, warns
 from helpers import pairwise
 
 from xsumstat.analyses import ranking
@@ -27,7 +27,7 @@ def plain_clusters(labels, r, p, alpha):
         "alpha": [0.01, 0.05, 0.3],
     }
 )
-@pytest.mark.filterwarnings("ignore:no test can be significant at 0.01")
+@pytest.mark.ignore_codes("few_resamples")
 def test_clusters_follow_from_the_tests(demo, level, adjust, alpha):
     settings = {"level": level, "coefficient": "kendall", "n_resamples": 999, "rng": 1}
     table = demo.meta.rank("human", method="permutation", adjust=adjust, alpha=alpha, **settings)
@@ -140,5 +140,5 @@ def test_what_the_tests_do_not_say_of_few_systems_the_correlations_do_not_say_ei
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(scores.meta.rank("m0", level="input", resample="input").compute().metric) == 2
-    with pytest.warns(UserWarning, match="only 4 systems"):
+    with warns("few_systems"):
         scores.meta.rank("m0", level="system", resample="input").compute()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
+from conftest import warns
 from helpers import pairwise
 
 import xsumstat  # noqa: F401
@@ -257,12 +258,12 @@ def test_experts_of_summeval_agree_by_judgment_and_type(summeval):
 def test_what_has_no_alpha():
     ds = rated()
     one = ds.rating.where(ds.rating > 9, 3.0)
-    with pytest.warns(UserWarning, match="alpha is undefined"):
+    with warns("undefined"):
         got = ds.meta.agreement(one, method="bootstrap", n_resamples=9, rng=1)
     assert np.isnan(got.alpha) and int(got.n_undefined) == 9
-    with pytest.warns(UserWarning, match="alpha is undefined"):
+    with warns("undefined"):
         assert np.isnan(ds.meta.agreement(one).ci_low)
-    with pytest.warns(UserWarning, match="alpha is undefined"):
+    with warns("undefined"):
         assert np.isnan(ds.meta.agreement(ds.rating.isel(rater=[0]), n_resamples=9).alpha)
 
 
@@ -350,7 +351,7 @@ def test_alpha_does_not_depend_on_the_unit():
 
 
 @pytest.mark.parametrize("ties, which", [("missing", "alone"), ("lowest", "lowest")])
-@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.ignore_codes("scores_left_out")
 def test_the_majority_votes_and_ties_are_missing_or_the_lowest(ties, which):
     ds = rated(seed=5, missing=0.5)
     x = ds.rating.values

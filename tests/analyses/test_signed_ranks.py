@@ -7,13 +7,11 @@ import pytest
 import reference
 import scipy.stats
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, warns
 from helpers import rows
 
 PAIR = {"metric": "m0", "other": "m1", "method": "wilcoxon"}
-QUIET = pytest.mark.filterwarnings(
-    "ignore:metrics compared on fewer", "ignore:constant scores", "ignore:.*undefined", "ignore:only 4 systems"
-)
+QUIET = pytest.mark.ignore_codes("fewer_labels", "few_systems")
 
 
 def drawn(seed, shape, points=None, gaps=0.0):
@@ -103,7 +101,7 @@ def test_two_metrics_that_never_differ():
     got = dataset(values).meta.corr_test("m2", **PAIR, level="input")
     assert (got.statistic.item(), got.pvalue.item(), got.n_undefined.item()) == (0.0, 1.0, 0)
     values[1] = 4.0
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         got = dataset(values).meta.corr_test("m2", **PAIR, level="input")
     assert np.isnan(got.pvalue.item()) and got.n_undefined.item() == 9
 
@@ -192,7 +190,7 @@ def test_one_metric_at_the_value_itself_and_without_any_correlation():
     values = drawn(2, (6, 9))
     values[0] = 2 * values[2] - 1
     values[1] = 4.0
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         got = dataset(values).meta.corr_test("m2", level="input", method="wilcoxon", against=1)
     assert got.pvalue.values.tolist()[0] == 1.0 and np.isnan(got.pvalue.values[1])
     assert got.n_undefined.values.tolist() == [0, 9] and "Undefined: m1." in got.meta.conclusion()

@@ -8,6 +8,7 @@ import few_ratings_twin as twin
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from helpers import pairwise
 from scipy import stats
 
@@ -62,7 +63,7 @@ def test_numbers_are_those_of_the_definition(design, n_systems, n, rho, target):
     assert result.metric.item() == "human" and result.attrs["helped_by"] == "judge"
 
 
-@pytest.mark.filterwarnings("ignore:the metric did not score", "ignore:the metric scores rated inputs")
+@pytest.mark.ignore_codes("no_score")
 @pytest.mark.parametrize("design", ["same", "half"])
 def test_ratings_of_outputs_that_the_metric_refused_count(design):
     """Beside the mean of the system's other scores; here of the worst rated outputs."""
@@ -215,7 +216,7 @@ def test_pairs_without_spread_borrow_from_the_others():
     """Of ratings at the ceiling two systems often have ten equal ones, and a plain t an interval without width."""
     ds = scores(n_systems=4, n=10, rho=0, seed=1)
     ds["human"] = xr.where(ds.human.system.isin(["s0", "s1"]) & ds.human.notnull(), 5.0, ds.human)
-    with pytest.warns(UserWarning, match="ratings are equal"):
+    with warns("one_value"):
         result = ds.meta.compare_systems(method="ppi", metric="judge").squeeze("metric")
     assert result["difference"].values[0, 1] == 0 and result["pvalue"].values[0, 1] == 1
     width = (result["ci_high"] - result["ci_low"]).values

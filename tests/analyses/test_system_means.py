@@ -8,6 +8,7 @@ import few_ratings_twin as twin
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from helpers import pairwise
 from scipy import stats
 
@@ -59,7 +60,7 @@ def test_numbers_are_those_of_the_definition(n_systems, rho, target):
         agree(result, ds.score.values[0], ds.human.values, target=target, level=0.9)
 
 
-@pytest.mark.filterwarnings("ignore:fewer than 5 ratings", "ignore:.*fewer than 5 inputs")
+@pytest.mark.ignore_codes("few_ratings")
 @pytest.mark.parametrize("n_rated", [4, 5])
 def test_the_metric_helps_from_five_ratings_on(n_rated):
     """Of as many inputs, and of as many ratings of each system."""
@@ -99,7 +100,7 @@ def test_gaps_and_unequal_numbers_of_ratings():
     assert result["weight"].sel(system="s1").item() == 0
 
 
-@pytest.mark.filterwarnings("ignore:the metric did not score")
+@pytest.mark.ignore_codes("no_score")
 @pytest.mark.parametrize("groups", [None, "bin"])
 def test_ratings_of_outputs_that_the_metric_refused_count(groups):
     """As a metric that refuses the worst outputs must not raise their system's mean."""
@@ -115,7 +116,7 @@ def test_ratings_of_outputs_that_the_metric_refused_count(groups):
     agree(result, ds.score.values[0], few.human.values, groups=ds.bin.values.tolist() if groups else None)
 
 
-@pytest.mark.filterwarnings("ignore:the metric did not score")
+@pytest.mark.ignore_codes("no_score")
 def test_a_system_that_the_metric_never_scored_has_its_mean_of_ratings():
     ds = scores(3, 40, 12, seed=10)
     ds["score"][0, 1] = NAN
@@ -125,7 +126,7 @@ def test_a_system_that_the_metric_never_scored_has_its_mean_of_ratings():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the metric did not score", "ignore:the metric scores rated inputs")
+@pytest.mark.ignore_codes("no_score")
 def test_limits_hold_where_the_metric_refuses_bad_outputs():
     held, biases = [], []
     for seed in range(150):
@@ -143,7 +144,7 @@ def test_limits_hold_where_the_metric_refuses_bad_outputs():
     assert abs(np.mean(biases)) < 0.03  # .4 if the ratings of refused outputs were left out
 
 
-@pytest.mark.filterwarnings("ignore:more than 60 %", "ignore:the metric scores rated inputs")
+@pytest.mark.ignore_codes("not_random")
 @pytest.mark.parametrize("target", ["new", "these"])
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_a_system_whose_ratings_are_all_the_best_or_the_worst_may_be_so_throughout(target, value):
@@ -200,7 +201,7 @@ def test_strata_with_too_few_ratings_are_named_with_the_way_out(lazy):
         assert joined.meta.system_means(metric="judge", strata="bin")["mean"].notnull().all()
 
 
-@pytest.mark.filterwarnings("ignore:fewer than 5 ratings")
+@pytest.mark.ignore_codes("few_ratings")
 def test_strata_take_a_rating_each():
     """From 4 ratings and one of each group on a system has a slope: 7 of three groups, and not 6."""
     ds = scores(4, 60, 60, rho=0.9, seed=5).assign_coords(bin=("input", np.repeat([0, 1, 2], 20)))
@@ -253,7 +254,7 @@ def test_rated_inputs_are_compared_with_the_others_by_students_test():
 def test_rated_inputs_that_were_chosen_by_the_metric_are_told():
     ds = scores(3, 60, 60, seed=8)
     ds["human"] = ds.human.where(ds.score.sel(metric="judge", drop=True) > 0.3)
-    with pytest.warns(UserWarning, match="may not be a random sample"):
+    with warns("not_random"):
         ds.meta.system_means(metric="judge")
 
 
@@ -342,14 +343,14 @@ def test_one_value_everywhere_needs_the_scale(lazy):
 def test_mostly_one_value_is_told():
     ds = scores(3, 30, 10, seed=13)
     ds["human"] = ds.human.where(ds.human.isnull() | ds.input.isin(["i0", "i1"]), 5.0)
-    with pytest.warns(UserWarning, match="more than 60 % of the ratings are equal"):
+    with warns("one_value"):
         ds.meta.system_means(metric="judge")
 
 
 @pytest.mark.parametrize("rated", [1, 2, 4])
 def test_few_ratings_stand_alone(rated):
     ds = scores(3, 30, rated, seed=14)
-    with pytest.warns(UserWarning, match="fewer than 5 ratings"):
+    with warns("few_ratings"):
         result = ds.meta.system_means(metric="judge")
     assert (result["weight"] == 0).all()
     np.testing.assert_allclose(result["mean"], ds.human.mean("input"))

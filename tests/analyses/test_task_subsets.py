@@ -11,7 +11,7 @@ from task_cases import FIRST, SECOND, TASKS, own_stream
 import xsumstat
 from xsumstat.analyses import task_stability, task_swaps
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*not in all tasks")
+pytestmark = pytest.mark.ignore_codes("not_in_all_tasks")
 PAIRS = {"one, systems": "en-de", "one, outputs": "en-de", "two, systems": "zh-en"}
 MANY = {name: {**task, "language_pair": PAIRS[name]} for name, task in TASKS.items()} | {
     "two, news": {"ds": SECOND, "gold": "human", "language_pair": "zh-en", "domain": "news", "weight": 2.0},

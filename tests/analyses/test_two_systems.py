@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import of_code
 from helpers import for_each
 
 import xsumstat  # noqa: F401 - registers ds.meta
@@ -26,7 +27,7 @@ def told(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask().compute()
-    return [str(each.message) for each in caught if str(each.message).startswith(LEFT_OUT)]
+    return of_code(caught, "ties_left_out")
 
 
 def ties(ds, metric):

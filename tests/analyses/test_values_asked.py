@@ -59,7 +59,7 @@ def test_values_keep_the_mean_of_the_others():
     assert float(found.by_rater.sel(metric="good")[0]) == pytest.approx(want, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:k = 3 is few systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_the_better_judge_is_found_and_groups_have_their_own():
     ds = verdicts()
     z, good, poor = ds.score.sel(metric="human").values, ds.score.values[0], ds.score.values[1]

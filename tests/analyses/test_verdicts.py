@@ -66,8 +66,7 @@ def test_a_duplicate_is_undecided_against_itself(realsumm):
     assert (got.confusion.sum(("gold_verdict", "metric_verdict")) == 300).all()
 
 
-@pytest.mark.filterwarnings("ignore:metrics that equal human scores")
-@pytest.mark.filterwarnings("ignore:system means of 'turned'")
+@pytest.mark.ignore_codes("direction")
 def test_the_gold_agrees_with_itself_and_its_opposite_does_not(small):
     score = small.score.drop_vars("kind")
     same = score.sel(metric=["m0"]).assign_coords(metric=["same"])

@@ -145,7 +145,7 @@ def test_the_spread_of_the_raters_correlations(ds, name):
 
 
 @pytest.mark.parametrize("name", ["rater_sd", "rater_range"])
-@pytest.mark.filterwarnings("ignore:gold 'rating' is constant")
+@pytest.mark.ignore_codes("constant_gold")
 def test_without_two_correlations_there_is_no_spread(ds, name):
     """One rater is too few; of several none may have rated without a correlation, as by one grade throughout."""
     rng = np.random.default_rng(5)

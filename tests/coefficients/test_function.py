@@ -7,6 +7,7 @@ import pytest
 import reference
 import scipy.stats
 import xarray as xr
+from conftest import warns
 from helpers import LEVELS, pairwise, rows, same
 
 from xsumstat.coefficients import function, table
@@ -130,7 +131,7 @@ def test_that_is_said_once_a_call(demo, question, how):
 
     two = xr.concat([demo[["score"]], demo[["score"]]], "language").assign_attrs(demo.attrs)
     for ds in (demo, two, demo):
-        with pytest.warns(UserWarning, match="depends on the scale") as caught:
+        with warns("depends_on_scale") as caught:
             getattr(ds.meta, question)("human", coefficient=minus_error, n_resamples=5, rng=0, **how)
         assert len(caught) == 1
 

@@ -35,7 +35,6 @@ def made_one(layers, counts, aggregate):
     return out
 
 
-@pytest.mark.filterwarnings("ignore:the resamples are biased")
 @pairwise(
     {
         "level": LEVELS,

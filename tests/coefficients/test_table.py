@@ -170,7 +170,7 @@ def test_the_normal_value_is_that_of_a_large_population(name):
 BY_TURNS = [(name, each.levels[at % len(each.levels)]) for at, (name, each) in enumerate(table.COEFFICIENTS.items())]
 
 
-@pytest.mark.filterwarnings("ignore:.*in the rarer class")
+@pytest.mark.ignore_codes("rare_class")
 @pytest.mark.parametrize(("name", "level"), BY_TURNS)
 def test_lazy_scores_give_the_same_bits(name, level):
     values = scores(13, (6, 5), gaps=False)

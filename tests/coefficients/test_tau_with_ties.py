@@ -18,7 +18,6 @@ def both(level):
     return ({"level": level, "coefficient": name} for name in ("acc_eq", "tau_eq"))
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out")
 @pytest.mark.parametrize(
     "level, threshold", [*((level, None) for level in LEVELS), ("system", 0.0), ("input", 2.0), ("global", 0.0)]
 )
@@ -37,7 +36,6 @@ def test_estimates_and_thresholds(level, threshold):
     np.testing.assert_allclose(tau.correlation, 2 * accuracy.correlation - 1, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out")
 @pytest.mark.parametrize("level", LEVELS)
 def test_intervals(level):
     ds = dataset(scores(1))
@@ -54,9 +52,7 @@ def test_intervals(level):
 HOW = [{}, {"swap": "scores"}, {"swap": "scores", "threshold": 0.0}, {"swap": "decisions", "threshold": 2.0}]
 
 
-@pytest.mark.filterwarnings(
-    "ignore:outputs left out", "ignore:swapping single decisions", "ignore:there are only 32 ways"
-)
+@pytest.mark.ignore_codes("decisions_swapped", "few_resamples")
 @pytest.mark.parametrize("level, how", [(level, HOW[(at + k) % 4]) for at, level in enumerate(LEVELS) for k in (0, 1)])
 def test_tests(level, how):
     ds = dataset(scores(2, (5, 7)))

@@ -126,7 +126,6 @@ def test_a_metric_that_never_ties_is_given_the_ties_that_serve_it():
     assert free.threshold.item() > 0
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 def test_the_worked_counts_of_accuracy_with_ties():
     """(C + T_xz) / (C + D + T_x + T_z + T_xz), one pair of each kind and one more concordant."""
     x = np.array([[1.0], [2.0], [2.0], [4.0]])
@@ -136,7 +135,6 @@ def test_the_worked_counts_of_accuracy_with_ties():
     assert got.correlation.item() == pytest.approx(1 / 6)
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 def test_wmts_tau_counts_a_tie_in_the_metric_as_wrong():
     """Ma et al. (2019), §4.2: of direct assessments that are at least 25 points apart."""
     z = np.array([[90.0], [60.0], [50.0], [65.0]])
@@ -147,7 +145,6 @@ def test_wmts_tau_counts_a_tie_in_the_metric_as_wrong():
     assert got.attrs["threshold"] == 25.0
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 def test_differences_that_only_rounding_parts_are_tied_together():
     x = np.array([[0.1], [0.2], [0.3], [0.7]])
     assert 0.2 - 0.1 != 0.3 - 0.2
@@ -157,7 +154,6 @@ def test_differences_that_only_rounding_parts_are_tied_together():
     assert cube(x, z).meta.corr("human", level="input", coefficient="acc_eq", threshold=0.2).correlation.item() == 1.0
 
 
-@pytest.mark.filterwarnings("ignore:only 4 systems")
 def test_wmts_tau_counts_differences_that_only_rounding_brings_below_the_threshold():
     z = np.array([[0.1], [0.3], [0.5], [0.6]])
     assert 0.3 - 0.1 < 0.2
@@ -173,7 +169,6 @@ def test_differences_are_equal_by_what_rounding_can_do_to_both():
     assert order.tolist() == [3, 1, 0, 2] and ends.tolist() == [True, False, True, True]
 
 
-@pytest.mark.filterwarnings("ignore:outputs left out", "ignore:only 4 systems")
 def test_a_pair_weighs_as_much_as_its_group_has_few():
     """A tie of .5 wins the one pair of the first input and loses two of the six of the second."""
     x = np.array([[0.0, 0.0], [0.5, 0.1], [np.nan, 10.0], [np.nan, 10.1]])
@@ -257,7 +252,7 @@ def test_why_nothing_is_defined_is_said():
 
 # --- Swaps of decisions ---
 
-ONE_BY_ONE = pytest.mark.filterwarnings("ignore:swapping single decisions")
+ONE_BY_ONE = pytest.mark.ignore_codes("decisions_swapped")
 
 
 @pytest.mark.parametrize("level, instead", [("input", "resample='input', the default"), ("system", "swap='scores'")])
@@ -312,7 +307,6 @@ def test_computed_swaps_of_decisions_are_mcnemars_test():
 
 
 @ONE_BY_ONE
-@pytest.mark.filterwarnings("ignore:metrics compared on fewer")
 def test_each_pair_of_metrics_is_judged_on_the_decisions_that_both_make():
     x, y, z = tied(6, 6, 8)
     x[0, :3] = y[4, 5:] = z[2, 1] = np.nan

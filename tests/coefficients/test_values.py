@@ -89,7 +89,7 @@ def test_scores_far_from_zero_lose_nothing(name):
     assert far == pytest.approx(near, abs=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:only 2 systems", "ignore:.*in the rarer class")
+@pytest.mark.ignore_codes("rare_class")
 def test_an_average_of_inputs_leaves_out_those_without_a_value():
     """Where all pass, by people and the judge, there is no kappa; where the judge alone is constant it is 0."""
     z, x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
@@ -196,7 +196,7 @@ def icc(x, z):
     return (of_rows - error) / (of_rows + (k - 1) * error + k / n * (of_columns - error))
 
 
-@pytest.mark.filterwarnings("ignore:only 3 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_swapped_means_are_of_the_cells_that_all_three_have():
     rng = np.random.default_rng(8)
     z = rng.integers(0, 5, (3, 3)) + 2.0 * np.arange(3)[:, None]

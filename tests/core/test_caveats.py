@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -15,27 +16,38 @@ from xsumstat.core import caveats
 from xsumstat.core.caveats import CODES, Caveat
 
 FOLDER = Path(xsumstat.__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def test_every_warning_has_a_code_and_every_code_a_warning():
+    seen = 0
     for path in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            warns = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "warn"
-            if warns and isinstance(node.func.value, ast.Name) and node.func.value.id == "_validate":
-                text, *code = node.args
-                called = text.func if isinstance(text, ast.Call) else text
-                held = getattr(called, "attr", getattr(called, "id", "")) in (
-                    "caveat",
-                    "note",
-                    "of",
-                    "text",
-                    "_no_result",
-                )
-                assert code or held, f"{path.name}:{node.lineno}"
-                for each in code:
-                    assert not isinstance(each, ast.Constant) or each.value in CODES, f"{path.name}:{node.lineno}"
+            if not (isinstance(node, ast.Call) and ast.unparse(node.func) in ("validate.warn", "validate.warn_once")):
+                continue
+            seen += 1
+            text, *code = node.args
+            called = text.func if isinstance(text, ast.Call) else text
+            held = getattr(called, "attr", getattr(called, "id", "")) in ("caveat", "note", "of", "text", "_no_result")
+            assert code or held, f"{path.name}:{node.lineno}"
+            for each in code:
+                assert not isinstance(each, ast.Constant) or each.value in CODES, f"{path.name}:{node.lineno}"
+    assert seen > 50
     used = " ".join(path.read_text("utf-8") for path in FOLDER.rglob("*.py") if path.name != "caveats.py")
     assert [code for code in CODES if f'"{code}"' not in used] == []
+
+
+def test_filters_of_our_warnings_know_no_text():
+    """So a message may be reworded; these texts are other packages'."""
+    theirs = ("Zarr",)
+    texts = re.compile(r"""filterwarnings\([^)]*?["'](?:ignore|error|always|default|once|module):([^:"']+)""")
+    by_text = re.compile(r"""filterwarnings\(["']\w+["'],\s*(?:message=)?["']([^"']+)""")
+    for path in TESTS.rglob("*.py"):
+        for pattern in (texts, by_text):
+            known = [
+                text for text in pattern.findall(path.read_text("utf-8")) if not any(each in text for each in theirs)
+            ]
+            assert not known, f"{path.name}: use the mark ignore_codes instead of {known}"
 
 
 @for_each("name", ["LeftOutWarning", "UndefinedWarning", "CautionWarning", "MetaEvaluationWarning"])
@@ -64,7 +76,7 @@ def test_users_choose_by_class(demo):
     with warnings.catch_warnings():
         warnings.simplefilter("error", xsumstat.LeftOutWarning)
         warnings.simplefilter("ignore", xsumstat.CautionWarning)
-        with pytest.raises(xsumstat.LeftOutWarning, match="outputs left out"):
+        with pytest.raises(xsumstat.LeftOutWarning):
             few.meta.corr("human")
 
 
@@ -77,7 +89,7 @@ def test_groups_and_lazy_scores_keep_class_and_code(demo, lazy):
     with pytest.warns(xsumstat.UndefinedWarning) as caught:
         (flat.chunk() if lazy else flat).meta.corr("human", by="half").compute()
     constant = [each.message for each in caught if each.message.code == "constant"]
-    assert len(constant) == 1 and str(constant[0]).startswith("half='a': constant scores")
+    assert len(constant) == 1 and str(constant[0]).startswith("half='a': ")
     assert constant[0].__class__ is xsumstat.UndefinedWarning and Path(caught[0].filename).name == "test_caveats.py"
 
 

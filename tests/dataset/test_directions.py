@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code, warns
 from scipy import stats
 
 from xsumstat.dataset import checks, directions, discordance
@@ -87,16 +87,14 @@ def test_a_metric_is_remarked_on_from_the_limit_on(n_systems, n_metrics, recwarn
     edge = limit(n_systems, n_metrics)
     made(edge + 0.01, n_systems, n_metrics).meta.corr("m0")
     assert not recwarn.list
-    with pytest.warns(
-        UserWarning, match=r"system means of 'm1' \(r = -0\.\d\d\) correlate negatively with the human scores 'm0'"
-    ):
+    with warns("direction", r"'m1' \(r = -0\.\d\d\) .* 'm0'"):
         made(edge - 0.01, n_systems, n_metrics).meta.corr("m0")
 
 
 def test_a_weak_correlation_is_not_remarked_on_however_sure(recwarn):
     made(-0.29, 200).meta.corr("m0")
     assert not recwarn.list
-    with pytest.warns(UserWarning, match="correlate negatively"):
+    with warns("direction"):
         made(-0.31, 200).meta.corr("m0")
 
 
@@ -115,7 +113,7 @@ def test_each_question_says_it_once(ask):
     ds = made(-0.9)
     with pytest.warns(UserWarning) as said:
         ask(ds)
-    assert len([each for each in said if "correlate negatively" in str(each.message)]) == 1
+    assert len(of_code(said, "direction")) == 1
 
 
 def test_what_the_remark_says_ends_it(recwarn):
@@ -133,7 +131,7 @@ def test_not_where_the_correlation_asked_for_is_positive(recwarn):
     ds = made(-0.9, per_input=1.0)
     assert float(ds.meta.corr("m0", metric="m1", level="within_system").correlation[0]) > 0.9
     assert not recwarn.list
-    with pytest.warns(UserWarning, match="correlate negatively"):
+    with warns("direction"):
         ds.meta.corr("m0", metric="m1")
 
 

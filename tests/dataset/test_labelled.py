@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 
 from xsumstat.dataset import labelled
 from xsumstat.dataset import scores as schema
@@ -118,7 +119,7 @@ def test_lazy_jobs_do_not_see_what_cannot_be_used(ds):
     gaps.score.loc[{"input": 2}] = np.nan
     found = labelled.run(Products(range(3), 10), prepared(gaps.chunk()), "metric", TYPES)
     assert (found["n_cells"].compute() == 15).all()
-    with pytest.warns(UserWarning, match="left out"):
+    with warns("labels_without_cells"):
         eager = labelled.run(Products(range(3), 10), prepared(gaps), "metric", TYPES)
     xr.testing.assert_identical(found["total"].compute(), eager["total"])
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code
 from helpers import for_each
 
 from xsumstat.dataset import near_copies
@@ -26,7 +26,7 @@ def told(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask()
-    return [str(each.message) for each in caught if getattr(each.message, "code", "") == "near_copies"]
+    return of_code(caught, "near_copies")
 
 
 def residuals(values):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code
 
 from xsumstat.dataset import skewness
 
@@ -23,7 +23,7 @@ def told(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask()
-    return [str(each.message) for each in caught if getattr(each.message, "code", "") == "skewed"]
+    return of_code(caught, "skewed")
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.2])

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import of_code
 
 import xsumstat  # noqa: F401
 from xsumstat.dataset import facts
@@ -28,7 +29,7 @@ def said(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask()
-    return [str(each.message) for each in caught if getattr(each.message, "code", "") == CODE]
+    return of_code(caught, CODE)
 
 
 def counted(ds, label):

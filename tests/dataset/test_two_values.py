@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import dataset
+from conftest import dataset, of_code
 
 from xsumstat.dataset import two_values
 
@@ -22,7 +22,7 @@ def told(ask, code="rare_class"):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask()
-    return [str(each.message) for each in caught if getattr(each.message, "code", "") == code]
+    return of_code(caught, code)
 
 
 @pytest.mark.parametrize("question", ["ci", "compare_metrics"])

@@ -83,7 +83,7 @@ def by_hand(r12, r13, r23, n):
     return scipy.stats.t.sf((r12 - r13) * np.sqrt((n - 1) * (1 + r23) / low), n - 3)
 
 
-@pytest.mark.filterwarnings("ignore:.*negative|.*lower is better|.*is not declared")
+@pytest.mark.ignore_codes("direction")
 def test_williams_of_opposite_signs():
     """nlpstats takes absolute values, and finds x the stronger; here the sign counts."""
     ds = scores(sign=-1)

@@ -15,7 +15,9 @@ from xsumstat.core import extras
 from xsumstat.io import frames
 
 ROOT = Path(__file__).parents[2]
-IN_WORDS = {10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 19: "nineteen"}
+IN_WORDS = dict(
+    enumerate("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(), 10)
+)
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 # What a package that messages ask for comes with.
 BROUGHT_BY = {"cloudpickle": "dask", "scipy": None}

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from conftest import warns
 
 import xsumstat
 
@@ -118,7 +119,7 @@ def test_a_system_in_two_files_of_realsumm_names_its_first_where_scores_are_equa
         content = {at: {"system_summaries": {"bart_out.txt": {"scores": {"rouge": score * at}}}} for at in (1, 2)}
         (tmp_path / f"{kind}.pkl").write_bytes(pickle.dumps(content))
     if same:
-        with pytest.warns(UserWarning, match="duplicate_of"):
+        with warns("repeated_system"):
             ds = xsumstat.read_realsumm(tmp_path)
     else:
         ds = xsumstat.read_realsumm(tmp_path)

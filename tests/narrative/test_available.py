@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import warns
 from helpers import by_turns, for_each
 from preference_cases import preferences
 
@@ -330,7 +331,7 @@ def test_errors_of_a_question_that_applies_stay(demo):
 
 
 def test_a_warning_is_of_the_line_that_asks(demo):
-    with pytest.warns(UserWarning, match="only 3 systems") as caught:
+    with warns("few_systems") as caught:
         demo.isel(system=slice(3)).meta.corr("human")
     assert {each.filename for each in caught} == {__file__}
     assert pickle.loads(pickle.dumps(intervals.ci)) is intervals.ci

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 
 from xsumstat.dataset import wording
 from xsumstat.narrative import findings_outputs
@@ -247,7 +248,7 @@ def test_just_enough_resamples_are_not_called_too_few(draws, told):
     attrs = {"alternative": "two-sided", "method": "permutation", "n_resamples": draws, "swap": "scores"}
     table = pairs("perm_test", list("abc"), values, **attrs).meta
     if told:
-        with pytest.warns(UserWarning, match="no test can be significant"):
+        with warns("few_resamples"):
             said = conclusion(table.adjust("holm"))
         assert "With 58 resamples none of 3 corrected tests could be significant: 59 are needed." in said
     else:

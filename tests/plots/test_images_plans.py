@@ -13,7 +13,7 @@ from images import image  # noqa: E402
 
 import xsumstat  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:the estimate of a variance is negative")
+pytestmark = pytest.mark.ignore_codes("negative_variance")
 
 
 def figure_of(axes):

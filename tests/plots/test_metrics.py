@@ -11,6 +11,7 @@ import scipy.integrate  # noqa: E402
 import scipy.stats  # noqa: E402
 import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
+from conftest import warns  # noqa: E402
 
 from xsumstat.plots import parts, pvalues  # noqa: E402
 
@@ -23,7 +24,7 @@ def close_figures():
 
 @pytest.fixture
 def interval(small):
-    with pytest.warns(UserWarning, match="biased"):
+    with warns("biased"):
         return small.meta.ci("m0", level="input", method="bootstrap", n_resamples=200, rng=0, keep_samples=True)
 
 
@@ -253,7 +254,7 @@ def test_an_interval_that_fell_back_has_no_distribution_and_one_up_to_1_is_cut(d
     wide = demo.isel(system=slice(5)).meta.ci("human", metric=["length"])
     ((x, heights),) = areas(wide.meta.plot.forest())
     assert heights.max() == pytest.approx(2 * np.interp(wide.correlation[0], x, heights), rel=0.02)
-    with pytest.warns(UserWarning, match="only 4 systems"):
+    with warns("few_systems"):
         widest = demo.isel(system=slice(4)).meta.ci("human")
     for x, heights in areas(widest.meta.plot.forest()):
         assert np.isfinite(heights).all() and (np.abs(x) <= 1).all()
@@ -431,9 +432,9 @@ def test_an_empty_result_is_said(interval, table):
 
 def test_undefined_results_can_be_drawn(small):
     small.score[2] = 1.0
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         interval = small.meta.ci("m0", n_resamples=20, rng=0, keep_samples=True)
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         table = small.meta.perm_test("m0", n_resamples=20, rng=0)
     interval.meta.plot.forest().figure.canvas.draw()
     table.meta.plot.pvalues().figure.canvas.draw()

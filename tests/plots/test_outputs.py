@@ -10,7 +10,7 @@ import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
-from conftest import dataset  # noqa: E402
+from conftest import dataset, warns  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 from xsumstat.analyses import correlation  # noqa: E402
@@ -87,7 +87,7 @@ def test_correlations_are_written_short(value, text):
 
 def test_a_metric_without_correlations_stands_in_the_scatter_matrix(demo):
     demo.score[1] = 1.0
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         axes = demo.meta.plot.scatter_matrix(metric=["judge", "rouge"])
     assert axes[0, 1].texts[0].get_text() == "–"
 

@@ -76,7 +76,7 @@ def test_whiskers_are_the_intervals_that_are_given(ranks):
         ranks.meta.plot.clusters(intervals=of_demo("ci", "human", level="input"))
 
 
-@pytest.mark.filterwarnings("ignore:no test can be significant")
+@pytest.mark.ignore_codes("few_resamples")
 @pytest.mark.parametrize(
     "n_resamples, adjust, told",
     [

@@ -168,7 +168,7 @@ def test_pooled_languages_are_standardised_each_by_itself():
     assert samples == differences(within) != differences(over_all)
 
 
-@pytest.mark.filterwarnings("ignore:only 2 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_soft_accuracy_averages_both_orders_of_a_pair():
     """Two systems, three inputs, all eight swaps: .875 in one order, .625 in the other, so .75."""
     coords = {"metric": ["a", "human"], "system": ["s", "t"]}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import task_folders
 import xarray as xr
+from conftest import warns
 
 import xsumstat
 from xsumstat.analyses import wmt_data
@@ -129,7 +130,7 @@ def scores(golds=("mqm",), systems=("A", "B", "C", "refA"), test_set="wmt22", do
 def test_the_gold_where_none_is_settled_is_the_first_in_order(at):
     data = {"xx-yy": scores(tuple(reversed(GOLDS[at:])), test_set="wmt25")}
     two = GOLDS[at] == "esa-human1"
-    with pytest.warns(UserWarning, match="two raters") if two else contextlib.nullcontext():
+    with warns("two_raters") if two else contextlib.nullcontext():
         found = xsumstat.wmt_tasks(data)
     assert {task["gold"] for task in found.values()} == {GOLDS[at]}
 

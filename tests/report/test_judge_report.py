@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 import sklearn.metrics
 import xarray as xr
+from conftest import of_code, warns
 
 import xsumstat
 from xsumstat.cli import gate, options
@@ -261,7 +262,7 @@ def one_more_rater(outputs, raters, rng):
     return graded[:-1].T, graded[-1]
 
 
-@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.ignore_codes("labels_without_cells")
 @pytest.mark.parametrize("raters", [2, 3, 5])
 def test_a_judge_who_is_one_more_rater_is_as_often_higher_as_lower(raters):
     rating, judge = one_more_rater(20_000, raters, np.random.default_rng(raters))
@@ -331,9 +332,9 @@ def test_bias_by_its_limits_or_by_its_tests(ds):
 def test_cells_that_are_left_out_are_told_once():
     frame = outputs()
     frame.loc[[3, 50], "good"] = np.nan
-    with pytest.warns(UserWarning, match="outputs left out") as caught:
+    with warns("cells_left_out") as caught:
         page = scores(frame).meta.report(kind="judge")
-    told = [str(each.message) for each in caught if "outputs left out" in str(each.message)]
+    told = of_code(caught, "cells_left_out")
     assert len(told) == 1 and "good (2 of 135)" in told[0] and told[0] in page.notes
 
 
@@ -394,7 +395,7 @@ def test_without_a_judge_the_page_says_what_to_do():
         ds.meta.report(kind="judge")
 
 
-@pytest.mark.filterwarnings("ignore:left out 4 input")  # that have one rating, and so no two people to compare
+@pytest.mark.ignore_codes("labels_without_cells")  # that have one rating, and so no two people to compare
 def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
     frame = outputs(systems=1, prompts=90).drop(columns="system")
     frame["ann"] = frame["ann"].fillna(3)

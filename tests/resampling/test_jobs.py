@@ -12,6 +12,7 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from helpers import by_turns
 
 from xsumstat.resampling import draws, jobs, tasks, threads
@@ -439,10 +440,10 @@ def test_infinite_scores_are_an_error_when_computed(demo):
 def test_labels_that_nothing_can_use_are_left_out_as_in_eager_scores(demo):
     demo.score.loc[{"metric": "human", "system": demo.system[0]}] = np.nan
     settings = CALLS["ci"]
-    with pytest.warns(UserWarning, match="left out"):
+    with warns("labels_without_cells"):
         eager = ask(demo, "ci", settings)
     lazy = ask(demo.chunk(), "ci", settings)
-    with pytest.warns(UserWarning, match="left out"):
+    with warns("labels_without_cells"):
         got = lazy.compute()
     assert got.samples.values.tobytes() == eager.samples.values.tobytes()
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import dataset
+from conftest import dataset, of_code
 from helpers import for_each
 
 from xsumstat.coefficients import table
@@ -115,7 +115,7 @@ def named(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ask().compute()
-    (text,) = [str(each.message) for each in caught if "the interval rests on one system" in str(each.message)]
+    (text,) = of_code(caught, "rests_on_one_system")
     return text
 
 

@@ -39,7 +39,7 @@ def by_twin(ds, confidence_level, *, metric, level, coefficient, other=None):
     )
 
 
-@pytest.mark.filterwarnings("ignore:the corrected variance", "ignore:the resamples are biased")
+@pytest.mark.ignore_codes("fell_back")
 def test_a_trial_on_halves_is_what_ci_says_of_them(demo):
     """Two trials, done again with the public functions on the same halves."""
     settings = {"level": ["system", "input"], "coefficient": ["kendall", "pearson"], "metric": ["judge", "rouge"]}
@@ -134,7 +134,7 @@ def test_the_default_intervals_leave_fishers_out_where_there_is_none(demo):
     assert list(two.interval.values) == list(found.interval.values)
 
 
-@pytest.mark.filterwarnings("ignore:left out 1 system .no output has")
+@pytest.mark.ignore_codes("labels_without_cells")
 def test_the_truth_of_all_scores_is_judged_as_such():
     """Where gold is missing, means over all of a metric's scores have a truth of their own."""
     ds = xsumstat.simulate(
@@ -163,7 +163,6 @@ INTERVALS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:the resamples are biased")
 @pytest.mark.parametrize("other", [None, pytest.param(["b", "c"], marks=pytest.mark.slow)])
 def test_a_trial_on_a_population_is_what_ci_says_of_it(other):
     """Sides that are missed, widths and the spread of estimates, of correlations or differences, done again."""

@@ -6,8 +6,6 @@ import xarray as xr
 
 import xsumstat
 
-pytestmark = pytest.mark.filterwarnings("ignore:the variance of systems", "ignore:not like the given")
-
 
 def test_widths_of_all_designs(demo):
     found = xsumstat.plan(demo, metric=["judge", "bleu"], level="input", n_systems=[12, 24], n_inputs=[30, 60, 500])

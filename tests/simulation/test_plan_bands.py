@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 
 import xsumstat
 from xsumstat.simulation import plan_bands
 
-pytestmark = pytest.mark.filterwarnings("ignore:the variance of systems", "ignore:not like the given")
+pytestmark = pytest.mark.ignore_codes("rough_plan")
 
 
 def pilot(rng, agreement, shape=(20, 50)):
@@ -94,7 +95,7 @@ def test_a_model_is_known_and_equal_scores_have_no_limits():
     assert bool(xsumstat.plan(model, n_systems=[20, 40], n_inputs=50).width_low.isnull().all())
     ds = pilot(np.random.default_rng(3), 0.7)
     ds["score"] = xr.where(ds.metric == "m", ds.score.sel(metric="human"), ds.score)
-    with pytest.warns(UserWarning, match="equals the gold"):
+    with warns("leakage"):
         found = xsumstat.plan(ds, metric="m", n_systems=20, n_inputs=[50, 100])
     assert not bool((found.width_low > 0).any())
 

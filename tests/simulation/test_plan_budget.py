@@ -12,7 +12,7 @@ import xsumstat
 from xsumstat.simulation import plan_bands
 
 stats = pytest.importorskip("scipy.stats")
-pytestmark = pytest.mark.filterwarnings("ignore:.*left out", "ignore:the variance of systems")
+pytestmark = pytest.mark.ignore_codes("labels_without_cells")
 
 
 def pilot(systems=3, inputs=60, raters=3, missing=0.0, seed=0):

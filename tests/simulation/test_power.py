@@ -29,7 +29,7 @@ def test_copies_have_noise_of_the_size_that_is_asked_for(null):
     np.testing.assert_allclose(noise[:, 1], 6 * noise[:, 0], atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:corr_test treats the average")
+@pytest.mark.ignore_codes("average_for_single")
 @pytest.mark.parametrize("null", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_trial_of_a_test_is_what_the_test_says(demo, null):
     """One trial at a time: the noisy copies, done again with the public functions."""

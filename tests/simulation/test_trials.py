@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 from statsmodels.stats.proportion import proportion_confint
 
 import xsumstat
@@ -62,7 +63,7 @@ def test_no_share_has_an_error_of_zero(demo):
 def test_no_trial_no_limits(demo):
     """A metric's own constant copy has no p-value: nothing is shared."""
     ds = demo.copy(deep=True)
-    with pytest.warns(UserWarning, match="constant"):
+    with warns("constant"):
         ds.score.loc[{"metric": "judge"}] = 1.0
         found = xsumstat.coverage(ds, "human", metric="judge", n_trials=5, n_resamples=20, rng=0)
     assert (found.n_undefined == 5).all()
@@ -164,7 +165,7 @@ def test_what_takes_long_comes_after_the_arguments_were_checked(monkeypatch):
         xsumstat.coverage(ds, "good", metric="fair", truth="population")
 
 
-@pytest.mark.filterwarnings("ignore:only 3 systems")
+@pytest.mark.ignore_codes("few_systems")
 def test_scores_that_cannot_be_tried(demo):
     with pytest.raises(TypeError, match="ds must be a Dataset, got a DataArray"):
         xsumstat.coverage(demo.score)

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +63,15 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = ready.add_argument
+    _add_scores(ready.add_argument)
+    _add_measure(ready.add_argument)
+    _add_answers(ready.add_argument)
+    _add_columns(ready)
+    task_command.add_options(ready)
+    return ready
+
+
+def _add_scores(add: Callable[..., Any]) -> None:
     add(
         "scores",
         metavar="SCORES",
@@ -93,6 +101,9 @@ def parser() -> argparse.ArgumentParser:
         help="metrics or judges to evaluate (default: all except human scores and covariates, such as a length)",
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics and judges whose low scores are good")
+
+
+def _add_measure(add: Callable[..., Any]) -> None:
     one_of = options.one_of
     levels = one_of("level", ("auto", *LEVELS))
     add(
@@ -152,6 +163,9 @@ def parser() -> argparse.ArgumentParser:
         default=0,
         help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
     )
+
+
+def _add_answers(add: Callable[..., Any]) -> None:
     add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and figures")
     add(
         "--judge",
@@ -187,7 +201,10 @@ def parser() -> argparse.ArgumentParser:
         "quarter of this machine's memory)",
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
-    columns = ready.add_argument_group(
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    columns = parser.add_argument_group(
         "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
         "Columns with usual names are found (system, model; input, doc, item, segment, id; metric, scorer; score, "
         "value). Name only the others.",
@@ -208,8 +225,6 @@ def parser() -> argparse.ArgumentParser:
     columns.add_argument(
         "--dim", action="append", default=[], metavar="COLUMN", help="column of an additional dimension, e.g. language"
     )
-    task_command.add_options(ready)
-    return ready
 
 
 def _positive(words: list[str] | None) -> list[Any] | None:
@@ -293,7 +308,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _check_output(args.output, _read_from(args))
     if task_command.applies(args):
-        return task_command.run(args, _say)
+        ranking = task_command.ranking(args, _say)
+        _deliver(args, ranking, ranking.frames)
+        return gate.MET
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         anchor = _anchor(args)
@@ -303,17 +320,22 @@ def _run(args: argparse.Namespace) -> int:
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
-    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
-    if args.output is not None:
-        write_whole(args.output, answers.html())
-        _say(f"wrote {args.output}")
-    if args.dump is not None:
-        files = dumps.write(args.dump, {"scores": dumps.scores(ds), **answers.frames()})
-        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
+    _deliver(args, answers, lambda: {"scores": dumps.scores(ds), **answers.frames()})
     for verdict in verdicts:
         print(f"\n{verdict.line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
+
+
+def _deliver(args: argparse.Namespace, answers: Any, frames: Callable[[], dict[str, pd.DataFrame]]) -> None:
+    """Print the answers, and write the page and the tables that were asked for."""
+    print(answers.text(shutil.get_terminal_size((100, 24)).columns), flush=True)
+    if args.output is not None:
+        write_whole(args.output, answers.html())
+        _say(f"wrote {args.output}")
+    if args.dump is not None:
+        files = dumps.write(args.dump, frames())
+        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
 
 
 def _read_from(args: argparse.Namespace) -> list[Path]:

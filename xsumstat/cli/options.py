@@ -55,30 +55,9 @@ _SYNONYMS: dict[str, str] = {
 }
 # Arguments of functions that are options of the same name, and those of another.
 _SAME = (
-    *(
-        "gold",
-        "metric",
-        "level",
-        "coefficient",
-        "resample",
-        "n_resamples",
-        "confidence_level",
-        "adjust",
-        "alpha",
-        "run",
-    ),
-    *(
-        "positive",
-        "labels",
-        "rules",
-        "language_pair",
-        "reference",
-        "primary",
-        "aggregate",
-        "lower_is_better",
-        "require",
-    ),
-    "margin",
+    *("gold", "metric", "level", "coefficient", "resample", "n_resamples", "confidence_level", "adjust", "alpha"),
+    *("positive", "labels", "run", "aggregate", "lower_is_better", "require", "margin"),
+    *("rules", "language_pair", "reference", "primary"),
 )
 FACE = arguments.Face(
     names={argument: f"--{argument.replace('_', '-')}" for argument in _SAME}
