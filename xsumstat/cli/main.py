@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -508,6 +509,9 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         elif not (found.raters or found.rated or found.gold):
             raise _no_gold("columns", list(sample.columns), _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
+    if args.judge and args.metric is not None:
+        named_judges = [name for name in found.metrics if name in args.metric and name not in found.covariates]
+        found = replace(found, judges=named_judges)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
     }
