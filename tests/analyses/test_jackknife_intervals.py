@@ -33,6 +33,25 @@ def agree(got, want, name="correlation", atol=1e-10):
         np.testing.assert_allclose(float(got[value]), float(want[key]), atol=atol, rtol=0, err_msg=value)
 
 
+# --- Degrees of freedom ---
+
+
+@pytest.mark.filterwarnings("ignore:inputs left out", "ignore:only 3 systems")
+def test_an_average_has_the_degrees_of_freedom_of_what_is_averaged():
+    """Student's t interval about the mean of Fisher's scale, from the inputs on which scores vary."""
+    x = np.array([[1, 2, 2, 3, 1, 2, 1, 4], [2, 2, 2, 1, 1, 3, 1, 1], [3, 1, 2, 2, 1, 1, 1, 2]], dtype=float)
+    z = np.array([[1, 3, 1, 3, 2, 2, 3, 2], [3, 1, 2, 2, 1, 3, 2, 1], [2, 1, 3, 1, 3, 2, 1, 1]], dtype=float)
+    ds = dataset(np.array([z, x]))
+    found = ds.meta.ci(ds.metric[0].item(), metric=ds.metric[1].item(), level="input", coefficient="kendall")
+    tau = np.array([scipy.stats.kendalltau(*each).statistic for each in zip(x.T, z.T, strict=True)])
+    tau = tau[~np.isnan(tau)]
+    assert len(tau) == 5 and found.df.item() == 4
+    error = tau.std(ddof=1) / math.sqrt(5)
+    reach = scipy.stats.t.ppf(0.975, 4) * error / (1 - tau.mean() ** 2)
+    limits = np.tanh(np.arctanh(tau.mean()) + np.array([-reach, reach]))
+    np.testing.assert_allclose([found.ci_low.item(), found.ci_high.item()], limits, rtol=1e-10)
+
+
 # --- Against the twin ---
 
 
