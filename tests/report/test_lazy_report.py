@@ -13,6 +13,7 @@ import xarray as xr
 from dask.callbacks import Callback
 
 from xsumstat.cli import main as cli
+from xsumstat.core.caveats import MetaEvaluationWarning
 from xsumstat.io import frames
 from xsumstat.report import metric_report
 from xsumstat.resampling import threads
@@ -89,6 +90,24 @@ def test_further_dims_gaps_and_constants_are_told_of_alike(capsys, tmp_path, dem
     lazily, lazy_out, lazy_err = run(capsys, *given, "--dask")
     assert status == lazily == 0 and out == lazy_out and seen == [False, True]
     assert warned(err) == warned(lazy_err) and len(warned(err)) > 1
+
+
+def test_systems_and_inputs_without_scores_are_counted_alike(demo):
+    """Only a task knows which they are; reports compute it beside their results."""
+    there = (demo.system != "extractor-1") & ~demo.input.isin(["doc-05", "doc-08"])
+    ds = demo[["score"]].where(there)
+    ds = xr.concat([ds, ds.isel(system=[0]).assign_coords(system=["ours alone"])], "system")
+    human = demo.score.sel(metric="human").where(there)
+    with pytest.warns(MetaEvaluationWarning):
+        eager, lazy = (
+            metric_report.make_report(each, "demo", gold=human, metric=["judge", "rouge"], progress=False)
+            for each in (ds, ds.chunk(metric=1))
+        )
+    assert eager.text() == lazy.text() and "For these 11 systems on inputs like these" in lazy.text()
+    assert lazy.intervals.attrs == eager.intervals.attrs and lazy.tests.attrs == eager.tests.attrs
+    assert lazy.tests_of_these.attrs == eager.tests_of_these.attrs
+    assert (lazy.tests.attrs["n_systems"], lazy.tests.attrs["dropped_input"]) == (11, "doc-05, doc-08")
+    assert lazy.tests.attrs["dropped_system"] == "ours alone, extractor-1"
 
 
 @pytest.mark.slow

@@ -250,11 +250,16 @@ def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[
             yield x[there_x[:, j], j], z[there_x[:, j], j]
 
 
+def mean_of_existing(values: FloatArray, there: BoolArray, axes: int | tuple[int, ...]) -> FloatArray:
+    """Mean of the existing values along axes, which stay; 0 without any."""
+    total = np.where(there, values, 0.0).sum(axis=axes, keepdims=True)
+    return np.asarray(total / np.maximum(there.sum(axis=axes, keepdims=True), 1))
+
+
 def residuals(values: FloatArray, means: FloatArray, there: BoolArray) -> FloatArray:
     """Scores (..., systems, inputs) less the mean of their system and then of their input; 0 where missing."""
     rest = np.where(there, values - means[..., None], 0.0)
-    of_inputs = rest.sum(axis=-2, keepdims=True) / np.maximum(there.sum(axis=-2, keepdims=True), 1)
-    return np.asarray(np.where(there, rest - of_inputs, 0.0))
+    return np.where(there, rest - mean_of_existing(rest, there, -2), 0.0)
 
 
 def summed(values: FloatArray | IntArray, codes: IntArray) -> FloatArray:

@@ -11,8 +11,9 @@ import xarray as xr
 
 from xsumstat.core import arguments, levels, validate
 from xsumstat.core.caveats import UnusableGoldError
+from xsumstat.core.labels import labels_along, labels_where
 from xsumstat.core.types import BoolArray, IntArray
-from xsumstat.dataset import align, directions, facts, masks
+from xsumstat.dataset import align, directions, facts
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
@@ -141,7 +142,7 @@ def report_empty(systems: xr.DataArray, inputs: xr.DataArray) -> None:
     if not (systems.values.any() and inputs.values.any()):
         return
     for each in (systems, inputs):
-        if lost := masks.marked(~each):
+        if lost := labels_where(~each):
             validate.warn(
                 empty(each.dims[0], lost, "both a human score and a metric score"),
                 "labels_without_cells",
@@ -321,7 +322,7 @@ def warn_without_limits(estimate: xr.DataArray, low: xr.DataArray, what: str, ne
 
 def labels_of(values: xr.DataArray, dim: Hashable) -> list[str]:
     """Labels along a dim, or places without labels, as text."""
-    return [str(label) for label in masks.labels(values, dim)]
+    return [str(label) for label in labels_along(values, dim)]
 
 
 def warn_resting(places: xr.DataArray, names: list[str], systems: list[str], coefficient: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import masks
+from xsumstat.core.labels import labels_along, labels_where
 
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
@@ -42,7 +42,7 @@ def as_bool(better: xr.DataArray) -> xr.DataArray:
     if not wrong:
         return better.astype(bool)
     value = better.values.ravel().tolist()[wrong[0]]
-    labels = masks.labels(better, "metric") if better.dims == ("metric",) else []
+    labels = labels_along(better, "metric") if better.dims == ("metric",) else []
     there = [labels[at] for at in wrong] if labels else []
     of = f" for {validate.listing(there)}" if there else ""
     raise ValueError(
@@ -72,7 +72,7 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     better = values.coords.get(NAME)
     if better is None or better.dims != ("metric",):
         return []
-    return masks.marked(~as_bool(better))
+    return labels_where(~as_bool(better))
 
 
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:

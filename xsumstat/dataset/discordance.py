@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from xsumstat.coefficients import arrays
 from xsumstat.core import levels
 from xsumstat.dataset import facts
 
@@ -52,22 +53,13 @@ def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
 
 def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:
     """Pearson's r of each metric, averaged; `xarray.corr` warns of empty groups."""
-    dims, arrays = facts.broadcast(x, z)
-    one, two = np.broadcast_arrays(*arrays)
+    dims, laid_out = facts.broadcast(x, z)
+    one, two = np.broadcast_arrays(*laid_out)
     axes = tuple(dims.index(dim) for dim in over)
     there = ~np.isnan(one * two)
-    a, b = (_less_mean(each, there, axes) for each in (one, two))
+    a, b = (np.where(there, each - arrays.mean_of_existing(each, there, axes), 0.0) for each in (one, two))
     r = (a * b).sum(axis=axes) / np.sqrt((a**2).sum(axis=axes) * (b**2).sum(axis=axes))
     metric = [dim for dim in dims if dim not in over].index("metric")
     by_metric = np.moveaxis(r, metric, 0).reshape(r.shape[metric], -1)
     known = ~np.isnan(by_metric)
     return np.asarray(np.where(known, by_metric, 0.0).sum(axis=1) / known.sum(axis=1))
-
-
-def _less_mean(
-    values: npt.NDArray[np.float64], there: npt.NDArray[np.bool_], axes: tuple[int, ...]
-) -> npt.NDArray[np.float64]:
-    """Values less their mean over some axes, 0 where missing."""
-    known = np.where(there, values, 0.0)
-    mean = known.sum(axis=axes, keepdims=True) / there.sum(axis=axes, keepdims=True)
-    return np.where(there, known - mean, 0.0)

@@ -12,8 +12,9 @@ import xarray as xr
 
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core import validate
+from xsumstat.core.labels import labels_along, labels_where
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import chunking, masks
+from xsumstat.dataset import chunking
 from xsumstat.dataset.value_checks import Checks
 
 PROBABILITY, DRAWN, STRATUM = "inclusion_probability", "drawn", "draw_stratum"
@@ -78,7 +79,7 @@ def _described(ds: xr.Dataset) -> Draw | None:
             f"the coordinate {STRATUM!r} is missing for {validate.counted(int(pd.isna(strata).sum()), 'input')}"
         )
     draw = Draw(probability, np.asarray(ds[DRAWN].values).astype(bool), [str(each) for each in strata])
-    _check(draw, masks.labels(ds, "input"))
+    _check(draw, labels_along(ds, "input"))
     return draw
 
 
@@ -145,7 +146,7 @@ def weights(score: xr.DataArray) -> InputWeights:
 def warn_not_drawn(lost: xr.DataArray) -> None:
     """Name the inputs with human scores that were not drawn."""
     if bool(lost.any()):
-        labels = masks.marked(lost)
+        labels = labels_where(lost)
         validate.warn(
             f"{validate.counted(len(labels), 'input')} with human scores, but not drawn: "
             f"{validate.listing(labels, 3)}; this analysis leaves them out",

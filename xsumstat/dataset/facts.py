@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from xsumstat.core.types import FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import masks
 
 # The dims of single outputs, and of all scores.
@@ -88,7 +88,7 @@ def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
 
 
-def _varies(values: FloatArray, there: npt.NDArray[np.bool_], axis: int) -> npt.NDArray[np.bool_]:
+def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:
     own = values if there.all() else np.where(there, values, np.nan)
     return np.asarray(np.fmax.reduce(own, axis=axis) > np.fmin.reduce(own, axis=axis))
 
@@ -132,12 +132,14 @@ class Presence:
     n_cells: int
 
 
-def presence(scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None) -> Presence:
-    (score,) = scores
-    dims, arrays = broadcast(masks.there(score), *([] if gold is None else [masks.there(gold)]))
+def presence(
+    scores: Sequence[xr.DataArray], gold: xr.DataArray | None = None, used: Sequence[xr.DataArray] | None = None
+) -> Presence:
+    every = [scores[0], *([] if gold is None else [gold])]
+    dims, arrays = broadcast(*(masks.there(masks.where_used(each, used)) for each in every))
     both = np.moveaxis(np.logical_and.reduce(np.broadcast_arrays(*arrays)), dims.index("metric"), 0)
     flat = both.reshape(len(both), -1)
-    return Presence(Fact.of(["metric", "_byte"], np.packbits(flat, axis=1), score), flat.shape[1])
+    return Presence(Fact.of(["metric", "_byte"], np.packbits(flat, axis=1), scores[0]), flat.shape[1])
 
 
 # Values that differ by no more than this share of the larger are equal but for rounding.
@@ -160,7 +162,7 @@ def equal_to(score: xr.DataArray, human: xr.DataArray, along: str = "rater") -> 
     return Fact(("metric", "_person"), np.array(found).T, {})
 
 
-def _equal(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
+def _equal(x: FloatArray, z: FloatArray) -> BoolArray:
     """Whether scores (..., systems, inputs) that vary are equal up to rounding on all common cells."""
     x, z = np.broadcast_arrays(x, z)
     first = max(1, _FIRST // max(1, x.shape[-2]))
@@ -172,7 +174,7 @@ def _equal(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
     return out
 
 
-def _near(x: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
+def _near(x: FloatArray, z: FloatArray) -> BoolArray:
     """Where two scores are equal up to rounding, or one is missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(~(np.abs(x - z) > _NEAR * np.maximum(np.abs(x), np.abs(z))))
@@ -209,9 +211,3 @@ def of_metrics(
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
     """Spread of the only scores of a list, for `value_checks.by_metric`."""
     return spread(scores[0])
-
-
-def presence_of_used(
-    scores: Sequence[xr.DataArray], gold: xr.DataArray, used: Sequence[xr.DataArray] | None
-) -> Presence:
-    return presence([masks.where_used(scores[0], used)], masks.where_used(gold, used))

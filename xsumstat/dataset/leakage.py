@@ -8,7 +8,8 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import facts, masks, metric_choice
+from xsumstat.core.labels import labels_along
+from xsumstat.dataset import facts, metric_choice
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks
 
@@ -35,7 +36,7 @@ def warn_of_raters(score: xr.DataArray, ratings: xr.DataArray, name: str, along:
 def _people(name: str, human: xr.DataArray, along: str = "rater") -> list[str]:
     if along not in human.dims:
         return [f"the gold {name!r}"]
-    raters = [f"rater {rater!r} of {name!r}" for rater in masks.labels(human, along)]
+    raters = [f"rater {rater!r} of {name!r}" for rater in labels_along(human, along)]
     return raters if len(raters) < 2 else [f"the mean of the raters of {name!r}", *raters]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.core.labels import labels_where
+
 # What a covariate costs: outputs lost, all outputs, its spread.
 Loss = tuple[xr.DataArray, xr.DataArray, xr.DataArray]
 # Which systems and inputs are used, with their labels.
@@ -43,7 +45,7 @@ def masked(
     if all(bool(each.values.all()) for each in either):
         return Masked(score, gold, covariates, None, None, present, losses, {})
     kept = labelled(either, score)
-    dropped = {str(each.dims[0]): lost for each in kept if (lost := marked(~each))} if some(kept) else {}
+    dropped = {str(each.dims[0]): lost for each in kept if (lost := labels_where(~each))} if some(kept) else {}
     score, gold, *covariates = (where_used(each, kept) for each in (score, gold, *covariates))
     return Masked(score, gold, covariates, None, kept, present, losses, dropped)
 
@@ -73,16 +75,6 @@ def labelled(usable: tuple[xr.Variable, xr.Variable], like: xr.DataArray) -> Use
         for each in usable
     )
     return systems, inputs
-
-
-def labels(values: xr.DataArray | xr.Dataset, dim: Hashable) -> list[Hashable]:
-    """Labels along a dim, or places without labels."""
-    return values.indexes[dim].tolist() if dim in values.indexes else list(range(values.sizes[dim]))
-
-
-def marked(mask: xr.DataArray) -> list[Hashable]:
-    """Labels, or places, along the only dim of a mask where it is True."""
-    return [label for label, is_marked in zip(labels(mask, mask.dims[0]), mask.values, strict=True) if is_marked]
 
 
 def some(used: Sequence[xr.DataArray]) -> bool:

@@ -26,7 +26,7 @@ def prepare(
     pairs = _chosen(scores)
     if missing != "available":
         labels = scores.score["metric"].values.tolist()
-        there = value_checks.by_metric(facts.presence_of_used, [scores.score], scores.gold, scores.used)
+        there = value_checks.by_metric(facts.presence, [scores.score], scores.gold, scores.used)
         scores.later.make(checks.report_gaps_of_pairs, there, labels, pairs)
     return scores, pairs
 

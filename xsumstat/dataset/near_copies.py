@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, masks, value_checks
@@ -63,8 +64,7 @@ def _near(values: FloatArray) -> BoolArray:
 def _without_means(values: FloatArray, there: BoolArray) -> FloatArray:
     """Values less their system's and input's mean, 0 where missing."""
     for axis in (-1, -2):
-        counts = np.maximum(there.sum(axis=axis, keepdims=True), 1)
-        values = np.where(there, values - values.sum(axis=axis, keepdims=True) / counts, 0.0)
+        values = np.where(there, values - arrays.mean_of_existing(values, there, axis), 0.0)
     return values
 
 

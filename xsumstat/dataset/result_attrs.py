@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import xarray as xr
 
 from xsumstat.core import extras
+from xsumstat.core.labels import labels_where
 from xsumstat.dataset import chunking, facts, masks
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.value_checks import Checks
@@ -66,6 +67,14 @@ def sizes(score: xr.DataArray | None) -> dict[str, int]:
 def dropped(labels: Mapping[str, Sequence[Hashable]]) -> dict[str, str]:
     """Attrs that name the labels left out of each dim."""
     return {f"dropped_{dim}": ", ".join(map(str, lost)) for dim, lost in labels.items()}
+
+
+def of_used(attrs: Mapping[Any, Any], used: Sequence[xr.DataArray]) -> dict[str, Any]:
+    """Attrs that only computed scores tell: the numbers of used systems and inputs, and the other labels."""
+    counts = {f"n_{each.dims[0]}s": int(each.sum()) for each in used}
+    lost = {str(each.dims[0]): labels for each in used if (labels := labels_where(~each))}
+    before = {dim: attrs.get(f"dropped_{dim}") for dim in lost}
+    return counts | dropped({dim: [*filter(None, [before[dim]]), *labels] for dim, labels in lost.items()})
 
 
 def of_labels(score: xr.DataArray, lost: Mapping[str, Sequence[Hashable]]) -> dict[str, Any]:

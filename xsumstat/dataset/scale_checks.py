@@ -14,7 +14,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import facts
+from xsumstat.dataset import calibrated, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 from xsumstat.dataset.value_checks import by_metric, of_values
@@ -210,7 +210,7 @@ def _mapped(gold: str, metrics: Sequence[Hashable], *, grades: bool) -> str:
     if not arguments.in_python():
         return f"Name the metrics on the scale of the human scores: {arguments.given('metric', several=True)}"
     one = metrics[0] if len(metrics) == 1 else list(metrics)
-    new = [f"{each} (calibrated)" for each in metrics]
+    new = [calibrated.called(each) for each in metrics]
     rounded = ", grades=True" if grades else ""
     return (
         f"Map to them with ds = ds.meta.calibrate({gold!r}, metric={one!r}{rounded}), then pass "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
@@ -28,21 +29,17 @@ def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
     of_ranks = record.fisher is None or record.leave_one_out is None or record.leave_one_out.of_ranks
     if of_ranks or level not in _MUCH or (level == "input" and "system" not in dims):
         return
-    found = value_checks.of_values(_of_used, scores.gold, scores.used, level)
+    found = value_checks.of_values(of, scores.gold, level, scores.used)
     scores.later.make(_warn, found, scores.gold_name, level)
 
 
-def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None, level: str) -> Fact:
-    return of(masks.where_used(gold, used), level)
-
-
-def of(gold: xr.DataArray, level: str) -> Fact:
+def of(gold: xr.DataArray, level: str, used: Sequence[xr.DataArray] | None = None) -> Fact:
     """Skewness (at input level about the inputs' means), and the share of constant inputs, along a last dim."""
-    values = gold.transpose(..., *facts.CELLS).values
+    values = masks.where_used(gold, used).transpose(..., *facts.CELLS).values
     there = ~np.isnan(values)
     scaled = values / (np.abs(values).max(initial=0.0, where=there) or 1.0)
     if level == "input":
-        scaled = scaled - _mean(scaled, there, (-2,))
+        scaled = scaled - arrays.mean_of_existing(scaled, there, (-2,))
     with np.errstate(invalid="ignore"):
         high, low = np.fmax.reduce(values, axis=-2), np.fmin.reduce(values, axis=-2)
         constant = (high == low).sum(axis=-1) / np.maximum((high >= low).sum(axis=-1), 1)
@@ -52,15 +49,10 @@ def of(gold: xr.DataArray, level: str) -> Fact:
 
 def _skewness(values: FloatArray, there: BoolArray) -> FloatArray:
     axes = (-2, -1)
-    rest = values - _mean(values, there, axes)
-    second, third = (_mean(rest**power, there, axes)[..., 0, 0] for power in (2, 3))
+    rest = values - arrays.mean_of_existing(values, there, axes)
+    second, third = (arrays.mean_of_existing(rest**power, there, axes)[..., 0, 0] for power in (2, 3))
     varies = second > 1e-24
     return np.where(varies, third / np.where(varies, second, 1.0) ** 1.5, 0.0)
-
-
-def _mean(values: FloatArray, there: BoolArray, axes: tuple[int, ...]) -> FloatArray:
-    total = np.where(there, values, 0.0).sum(axis=axes, keepdims=True)
-    return np.asarray(total / np.maximum(there.sum(axis=axes, keepdims=True), 1))
 
 
 def _warn(found: Fact, gold: str, level: str) -> None:

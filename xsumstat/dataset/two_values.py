@@ -29,17 +29,13 @@ def check(scores: Scores, measure: Measure, dims: Sequence[str]) -> None:
         return
     if level not in ("input", "global") or measure.coefficient.scale is not None:
         return
-    found = value_checks.of_values(_of_used, scores.gold, scores.used)
+    found = value_checks.of_values(of, scores.gold, scores.used)
     scores.later.make(_warn, found, scores.gold_name, level, "system" in dims)
 
 
-def _of_used(gold: xr.DataArray, used: Sequence[xr.DataArray] | None) -> Fact:
-    return of(masks.where_used(gold, used))
-
-
-def of(gold: xr.DataArray) -> Fact:
+def of(gold: xr.DataArray, used: Sequence[xr.DataArray] | None = None) -> Fact:
     """Along a last dim: outputs of the rarer of two values (0: more values), systems, inputs, inputs with both."""
-    values = gold.transpose(..., *facts.CELLS).values
+    values = masks.where_used(gold, used).transpose(..., *facts.CELLS).values
     high, low = (reduce(values, axis=(-2, -1), keepdims=True) for reduce in (np.fmax.reduce, np.fmin.reduce))
     above, below = values == high, values == low
     two = (high > low)[..., 0, 0] & (above | below | np.isnan(values)).all(axis=(-2, -1))

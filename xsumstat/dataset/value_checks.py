@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -99,7 +100,7 @@ def held() -> Iterator[Held]:
 
 
 def each_once(*found: list[Said]) -> list[Said]:
-    caveats, error = until_error([said for each in found for said in each])
+    caveats, error = until_error(*found)
     return [Said(list(dict.fromkeys(caveats)), error)]
 
 
@@ -109,10 +110,10 @@ def first_of_its_cause(caveats: Sequence[Caveat], once: Sequence[str] = ONCE) ->
     return [each for at, each in enumerate(caveats) if first.get(each.code, at) == at]
 
 
-def until_error(found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
+def until_error(*found: list[Said]) -> tuple[list[Caveat], Caveat | None]:
     """All warnings up to the first error, and that error."""
     caveats: list[Caveat] = []
-    for said in found:
+    for said in itertools.chain(*found):
         caveats.extend(said.caveats)
         if said.error is not None:
             return caveats, said.error
@@ -222,11 +223,11 @@ def _said(check: Callable[..., None], *values: Any) -> list[Said]:
 
 
 def _changed(change: Change, *found: list[list[Said]]) -> list[Said]:
-    return change(*([said for each in those for said in each] for those in found))
+    return change(*(list(itertools.chain(*those)) for those in found))
 
 
 def _tell(found: list[list[Said]], place: tuple[str, int]) -> None:
-    caveats, error = until_error([said for each in found for said in each])
+    caveats, error = until_error(*found)
     for caveat in first_of_its_cause(caveats):
         _warn(caveat.warning(), place)
     if error is not None:

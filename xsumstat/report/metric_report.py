@@ -24,7 +24,7 @@ from xsumstat.analyses.measure import (
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import chunking, golds, locate, metric_choice, scope, value_checks, wording
+from xsumstat.dataset import chunking, facts, golds, locate, metric_choice, result_attrs, scope, value_checks, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.io import result_frames
@@ -412,9 +412,11 @@ def _computed(
         for ds, of_ds in zip(datasets, computed, strict=True)
     ]
     found, *tests, missing = every
-    caveats, error = value_checks.until_error([text for each in said for text in each])
+    caveats, error = value_checks.until_error(*said)
     if error is not None:
         raise ValueError(str(error))
+    used = [missing[f"used_{dim}"] for dim in facts.CELLS]
+    found, *tests = (ds.assign_attrs(result_attrs.of_used(ds.attrs, used)) for ds in (found, *tests))
     return found, tests, missing, caveats
 
 

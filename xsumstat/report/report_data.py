@@ -35,12 +35,16 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
 
 
 def missing(ds: xr.Dataset, gold: Any, judged: list[Hashable]) -> xr.Dataset:
-    """Number of missing scores of each judged metric and of the gold; lazy where these are."""
+    """Number of missing scores of each judged metric and of the gold; of lazy ones also what is used of them."""
     score = locate.checked_scores(ds)
     scores = score.isel(metric=np.flatnonzero(score.indexes["metric"].isin(judged))).reset_coords(drop=True)
     human = golds.find_gold(ds, score, gold)[0].reset_coords(drop=True)
     of_each = scores.isnull().sum([dim for dim in scores.dims if dim != "metric"])
-    return xr.Dataset({_SCORES: of_each, _GOLD: human.isnull().sum()})
+    found = xr.Dataset({_SCORES: of_each, _GOLD: human.isnull().sum()})
+    if chunking.is_lazy(scores):
+        both = scores.notnull() & human.notnull()
+        found = found.assign({f"used_{dim}": both.any({*both.dims} - {dim}) for dim in facts.CELLS})
+    return found
 
 
 def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset) -> tuple[tuple[str, str], ...]:
