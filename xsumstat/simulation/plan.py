@@ -157,16 +157,16 @@ def plan(
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
-    gold = gold if ratings is None else ratings.gold
     raters = [None] if ratings is None else _raters(n_raters, ratings)
+    pilot = _Pilot(ds, gold if ratings is None else ratings.gold, metric, ratings, raters)
     if estimand in OF_SYSTEMS:
         if resample == "both":
             raise ValueError(f"the {estimand} is that of these systems, over new inputs; leave resample out")
-        found = _of_systems(ds, gold, metric, difference, target, asked, estimand, ratings, raters, judged, money)
+        found = _of_systems(pilot, difference, target, asked, estimand, judged, money)
     elif other is not None:
-        found = _powers(ds, gold, metric, other, target, test, n_resamples, asked, progress)
+        found = _powers(pilot, other, target, test, n_resamples, asked, progress)
     else:
-        found = _of_agreement(ds, gold, metric, target, asked, ratings, raters, resample, money, progress)
+        found = _of_agreement(pilot, target, asked, resample, money, progress)
     given = {"difference": difference, "n_raters": n_raters, "n_judged": n_judged, "budget": budget}
     given |= {"n_inputs": n_inputs} | ({} if other is not None and n_systems is None else {"n_systems": n_systems})
     found = _without_scalars(found, given)
@@ -183,6 +183,17 @@ def plan(
 
 
 # --- What is asked ---
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """Scores to plan from, with single ratings and the numbers of raters, if any."""
+
+    ds: xr.Dataset
+    gold: Any
+    metric: Any
+    ratings: Ratings | None
+    raters: Sequence[int | None]
 
 
 def _estimand(estimand: Any, difference: Any, other: Any) -> str:
@@ -281,18 +292,15 @@ def _without_scalars(found: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
 
 
 def _of_systems(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
+    pilot: _Pilot,
     difference: Any,
     target: float | None,
     asked: Asked,
     estimand: str,
-    ratings: Ratings | None,
-    raters: Sequence[int | None],
     judged: Sequence[int | None],
     money: Money | None,
 ) -> xr.Dataset:
+    metric, ratings, raters = pilot.metric, pilot.ratings, pilot.raters
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
         which = "two systems are compared" if estimand == "difference" else "a mean describes one system"
@@ -300,7 +308,7 @@ def _of_systems(
         raise ValueError(f"{asked_of}: {which}, whatever n_systems is; leave n_systems out")
     if money is None and metric is not None and judged == [None]:
         raise ValueError("metric helps by scoring more inputs than people rate: say how many, as n_judged=1000")
-    found = plan_systems.prepared(ds, gold, metric)
+    found = plan_systems.prepared(pilot.ds, pilot.gold, metric)
     labels: list[Any] = [None] if metric is None else list(found.score.indexes["metric"])
     planned = plan_systems.spreads(found, estimand, ratings, metric is not None)
     wanted = [
@@ -332,18 +340,9 @@ def _differences(given: Any) -> list[float]:
 
 
 def _of_agreement(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
-    target: float | None,
-    asked: Asked,
-    ratings: Ratings | None,
-    raters: Sequence[int | None],
-    resample: str,
-    money: Money | None,
-    progress: bool | None,
+    pilot: _Pilot, target: float | None, asked: Asked, resample: str, money: Money | None, progress: bool | None
 ) -> xr.Dataset:
-    given = _given(ds, gold, metric, asked, ratings, resample)
+    given, raters = _given(pilot, asked, resample), pilot.raters
     if given.these:
         if asked.sizes.n_systems is not None:
             raise ValueError(
@@ -449,21 +448,21 @@ def _limits(
     return low, min(high, 2.0 / asked.scale) if high == high else high
 
 
-def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None, resample: str) -> _Given:
-    measure = asked.measure
+def _given(pilot: _Pilot, asked: Asked, resample: str) -> _Given:
+    measure, ratings, scores = asked.measure, pilot.ratings, (pilot.ds, pilot.gold, pilot.metric)
     if not _scales(measure) and ratings is not None:
         raise ValueError(
             f"it is not known what more raters do to coefficient={measure.coefficient.name!r}; give their mean or "
             "majority as gold=, not rating="
         )
     questions = Questions.of(measure.level, measure.coefficient.name, "pairwise", "drop")
-    if "model" in ds.attrs and resample != "input":
+    if "model" in pilot.ds.attrs and resample != "input":
         _check_like_these(measure)
-        source = Source.of(ds, gold, metric, questions, True, None, None)
+        source = Source.of(*scores, questions, True, None, None)
         known = [Planned(each) for each in _of_model(source, asked)]
         return _Given(source.labels, source.gold_name, source, source.scores.shape[1], False, lambda raters: known)
     whom = True if resample == "input" else None  # too few for "both" is an error, below
-    found = given_scores.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
+    found = given_scores.prepared(*scores, level=measure.level, these_systems=whom)
     alike = measure.level in _BOTH and _scales(measure)
     these = resample == "input" or (resample == "auto" and not (alike and found.shape[0] >= _LEAST_SYSTEMS))
     if these and asked.method == "simulation":
@@ -472,7 +471,7 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
         _check_like_these(measure)
         _check_enough(found)
     bases = plan_bands.bases(found, measure, ratings, these)
-    drawn = None if these else Source.of(ds, gold, metric, questions, True, None, None)
+    drawn = None if these else Source.of(*scores, questions, True, None, None)
     labels = list(found.score.indexes["metric"])
     return _Given(labels, found.gold_name, drawn, found.shape[0], these,
                   lambda raters: [each.planned(raters) for each in bases])  # fmt: skip
@@ -567,19 +566,12 @@ def _simulated(
 
 
 def _powers(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
-    other: Any,
-    target: Any,
-    test: Any,
-    n_resamples: int,
-    asked: Asked,
-    progress: bool | None,
+    pilot: _Pilot, other: Any, target: Any, test: Any, n_resamples: int, asked: Asked, progress: bool | None
 ) -> xr.Dataset:
     """Power of a test that a metric is better than others, in all designs, and the least number of inputs tried."""
+    ds, measure = pilot.ds, asked.measure
     if "model" not in ds.attrs:
-        found = given_scores.prepared(ds, gold, None)
+        found = given_scores.prepared(ds, pilot.gold, None)
         _check_enough(found)
         shape = found.shape
     else:
@@ -587,7 +579,7 @@ def _powers(
     own = shape[1]
     systems, inputs = asked.sizes.of([shape[0]], sorted({max(2, own // 2), own, 2 * own, 4 * own}))
     power = tests_of.power(
-        ds, gold, metric=metric, other=other, level=asked.measure.level, coefficient=asked.measure.coefficient.name,
+        ds, pilot.gold, metric=pilot.metric, other=other, level=measure.level, coefficient=measure.coefficient.name,
         tests={"test": {"test": "perm_test"} if test is None else test},
         n_systems=systems, n_inputs=inputs, alpha=asked.alpha, n_trials=asked.n_trials, n_resamples=n_resamples,
         rng=asked.seed, progress=progress,
