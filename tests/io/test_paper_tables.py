@@ -130,7 +130,7 @@ def test_tests_of_something_else_are_refused(demo):
             other = demo.meta.corr_test("human", level="input")
         result.meta.to_latex(tests=other)
     with pytest.raises(ValueError, match="tests have no metric 'length'"):
-        result.meta.to_latex(tests=test.drop_sel(metric="length"))
+        result.meta.to_latex(tests=test.drop_sel(metric="length", other_metric="length"))
     with pytest.raises(ValueError, match="tests must be what compare_metrics"):
         result.meta.to_markdown(tests=result)
     with pytest.raises(ValueError, match="tests mark metrics in a table with one correlation"):

@@ -197,3 +197,27 @@ def test_what_cells_sort_by():
 def test_wrong_arguments(ranked, ask, text):
     with pytest.raises((ValueError, TypeError), match=text):
         ask(ranked)
+
+
+def test_how_tasks_count_in_the_average(ranked):
+    """Tables and methods say what a reader needs to compute the average from the columns."""
+    said = "Weights: systems 2 and each other task 1."
+    assert said in ranked.meta.to_markdown() and said in ranked.meta.methods()
+    scores = {"ds": xsumstat.load_dataset("demo"), "gold": "human"}
+    tasks = {"r": scores, "tau": {**scores, "coefficient": "kendall"}, "spa": {**scores, "coefficient": "spa"}}
+    mixed = xsumstat.rank_tasks(tasks, n_resamples=9, rng=1)
+    said = "In the average, Pearson's r and Kendall's τ-b count as (r + 1)/2."
+    assert said in mixed.meta.to_markdown() and said in mixed.meta.methods() and "Weights" not in mixed.meta.methods()
+    r, tau, spa = mixed.correlation.transpose("task", "metric").values
+    np.testing.assert_allclose(mixed.average_score, ((r + 1) / 2 + (tau + 1) / 2 + spa) / 3)
+    plain = xsumstat.rank_tasks({"spa": tasks["spa"]}, n_resamples=9, rng=1)
+    assert "average," not in plain.meta.to_markdown() and "Weights" not in plain.meta.to_markdown()
+
+
+def test_methods_name_what_each_task_measures(ranked):
+    assert (
+        "Agreement with the human scores was measured by soft pairwise accuracy (Thompson et al., 2024) of the "
+        "systems' mean scores (systems); by accuracy with ties (Deutsch et al., 2023) over the systems within each "
+        "input, averaged over inputs (outputs and all outputs)."
+    ) in ranked.meta.methods()
+    assert "@inproceedings{thompson2024improving" in ranked.meta.methods(bibtex=True)

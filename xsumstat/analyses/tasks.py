@@ -18,8 +18,9 @@ from xsumstat.analyses.task_swaps import Block, Kept
 from xsumstat.catalogue import ALL
 from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
+from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, results
+from xsumstat.dataset import checks, chunking, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
@@ -29,6 +30,7 @@ _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold
 _KEYWORDS = (*_OF_CORR, "resample", "crossed", "swap")
 # What a task is about, which `subset` and others choose by; a task without it is about all.
 ABOUT = ("language_pair", "domain")
+_MOST_NAMED = 3  # tasks in a warning of several
 
 
 @validate.public
@@ -92,7 +94,7 @@ def rank_tasks(
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
-    single = {name: task.correlations() for name, task in requested.items()}
+    single = _correlations(requested)
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
     kept = Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
@@ -111,6 +113,24 @@ def rank_tasks(
     for name in ("level", "coefficient", "gold"):
         result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
     return results.result(result, None, **attrs)
+
+
+def _correlations(tasks: Mapping[str, _Asked]) -> dict[str, xr.Dataset]:
+    """The correlations of each task; what several tasks warn of alike is told once, with their names."""
+    found: dict[str, xr.Dataset] = {}
+    said: dict[tuple[str, str], list[tuple[str, Caveat]]] = {}
+    try:
+        for name, task in tasks.items():
+            with validate.kept_warnings() as caveats:
+                found[name] = task.correlations()
+            for caveat in caveats:
+                said.setdefault((caveat.code, caveat.removeprefix(task.named)), []).append((name, caveat))
+    finally:
+        for (_, text), of_tasks in said.items():
+            names, (caveat, *others) = zip(*of_tasks, strict=True)
+            of_all = f"tasks {wording.listed(map(repr, names), _MOST_NAMED)}{text}"
+            validate.warn(caveat.said(of_all) if others else caveat)
+    return found
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
@@ -141,6 +161,11 @@ class _Asked:
     def of(cls, name: str, task: Mapping[str, Any]) -> _Asked:
         if not isinstance(task, Mapping):
             raise TypeError(f"task {name!r} must be a mapping with a Dataset 'ds', got {type(task).__name__}")
+        if isinstance(task, xr.Dataset):
+            raise TypeError(
+                f"task {name!r} is a Dataset, and must be a mapping: xsumstat.wmt_tasks(...) makes the tasks of WMT's "
+                f"language pairs, or {{{name!r}: {{'ds': ds, 'gold': 'human'}}}}"
+            )
         if not isinstance(task.get("ds"), xr.Dataset):
             raise TypeError(f"task {name!r} must have a Dataset 'ds', got {task.get('ds')!r:.80}")
         keywords = {key: value for key, value in task.items() if key not in ("ds", "gold", "weight", *ABOUT)}
@@ -160,6 +185,10 @@ class _Asked:
         ds = self.ds.assign({name: self.ds[name].compute() for name in lazy})
         gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) and chunking.is_lazy(self.gold) else self.gold
         return replace(self, ds=ds, gold=gold)
+
+    @property
+    def named(self) -> str:
+        return f"task {self.name!r}"
 
     @property
     def n_pooled(self) -> int:
@@ -197,7 +226,7 @@ class _Asked:
 
     def _said(self, question: Any, keywords: dict[str, Any]) -> xr.Dataset:
         asked = functools.partial(question, self.ds, self.gold, **keywords)
-        found: xr.Dataset = pooling.answer(asked, f"task {self.name!r}", Checks())
+        found: xr.Dataset = pooling.answer(asked, self.named, Checks())
         return found.compute()
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xsumstat.catalogue.record import Analysis, TestName, Variable
 from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS
 
 GROUP = "better, or equally good"
+_RESAMPLED: dict[str, Any] = {
+    "group": GROUP,
+    "main": ("pvalue",),
+    "dims": (*PAIRS, "resample"),
+    "pictures": ("pvalues",),
+    "aim": "We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
+    "needs_three": True,
+    "say": "narrative.findings_tests.metric_tests",
+    "best": "narrative.findings_tests.leader",
+    "closing": "narrative.findings_tests.uncorrected",
+    "core": PAIR,
+}
 ANALYSES = (
     Analysis(
         "compare_metrics",
@@ -26,34 +40,8 @@ ANALYSES = (
         closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
-    Analysis(
-        "perm_test",
-        GROUP,
-        main=("pvalue",),
-        others=("difference", "n_undefined", "exact", "samples"),
-        dims=(*PAIRS, "resample"),
-        pictures=("pvalues",),
-        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
-        needs_three=True,
-        say="narrative.findings_tests.metric_tests",
-        best="narrative.findings_tests.leader",
-        closing="narrative.findings_tests.uncorrected",
-        core=PAIR,
-    ),
-    Analysis(
-        "boot_test",
-        GROUP,
-        main=("pvalue",),
-        others=("difference", "n_undefined", "samples"),
-        dims=(*PAIRS, "resample"),
-        pictures=("pvalues",),
-        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
-        needs_three=True,
-        say="narrative.findings_tests.metric_tests",
-        best="narrative.findings_tests.leader",
-        closing="narrative.findings_tests.uncorrected",
-        core=PAIR,
-    ),
+    Analysis("perm_test", others=("difference", "n_undefined", "exact", "samples"), **_RESAMPLED),
+    Analysis("boot_test", others=("difference", "n_undefined", "samples"), **_RESAMPLED),
     Analysis(
         "corr_test",
         GROUP,

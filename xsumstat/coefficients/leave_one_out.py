@@ -98,6 +98,12 @@ class OfGroups:
         groups = groups if self.clusters is None else len(np.unique(self.clusters))
         return (members, groups) if self.members == "system" else (groups, members)
 
+    @property
+    def n_defined(self) -> int:
+        """Groups with a correlation; of clustered ones their clusters."""
+        here = ~np.isnan(self.r)
+        return int(here.sum()) if self.clusters is None else len(np.unique(self.clusters[here]))
+
     def weighted_variance(self) -> tuple[float, float] | None:
         if self.weights is None:
             return None

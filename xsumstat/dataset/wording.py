@@ -58,6 +58,7 @@ _HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "r
 # Methods whose intervals hold for all comparisons together.
 _SIMULTANEOUS = ("kruskal-wallis",)
 MAJORITY = "majority_grade"  # gold of a report that compares classes with the raters' majority
+SETTINGS = ("level", "coefficient", "gold")  # that results may be joined along
 OF_GROUPS = "of_groups"  # attr: the attrs of groups that were made in another way, as JSON
 _MANY_TESTS = 10
 USUAL_LEVEL = 0.05
@@ -86,6 +87,31 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
         return ""
     within = f" within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
     return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
+
+
+def averaging(result: xr.Dataset) -> str:
+    """How the tasks of `rank_tasks` count in the average, where not simply as they are; else empty."""
+    if result.attrs.get("analysis") != "rank_tasks" or not {"coefficient", "weight"} <= set(result.variables):
+        return ""
+    if result["coefficient"].dims != ("task",) or result["weight"].dims != ("task",):
+        return ""
+    scaled = dict.fromkeys(
+        COEFFICIENTS[name].label if name in COEFFICIENTS else name
+        for name in map(str, result["coefficient"].values.tolist())
+        if name not in COEFFICIENTS or COEFFICIENTS[name].bounds == (-1.0, 1.0)
+    )
+    verb = "counts" if len(scaled) == 1 else "count"
+    said = [f"In the average, {listed(scaled)} {verb} as (r + 1)/2."] if scaled else []
+    weights = result["weight"].values
+    shares = weights / weights[weights > 0].min()
+    tasks = result["task"].values.tolist() if "task" in result.coords else range(len(shares))
+    others = [
+        f"{shortened(task)} {share:.3g}" for task, share in zip(tasks, shares, strict=True) if abs(share - 1) > 1e-9
+    ]
+    if others:
+        rest = ["each other task 1"] if len(others) < len(shares) else []
+        said.append(f"Weights: {listed([*others, *rest], most=8)}.")
+    return " ".join(said)
 
 
 class Sentence(str):
@@ -443,11 +469,35 @@ def _is_plain(sign: str) -> bool:
 
 
 def of_group(result: xr.Dataset) -> xr.Dataset:
-    """A result with the attrs of its group, where one of `by=` is selected that was made in another way."""
+    """A result with the attrs of what is selected: a setting that results were joined along, or a group of `by=`."""
+    chosen = {name: result.coords[name].item() for name in SETTINGS if name in result.attrs and _is_label(result, name)}
+    result = result.assign_attrs(chosen) if chosen else result
     by = result.attrs.get("by")
     if OF_GROUPS not in result.attrs or by not in result.coords or by in result.dims:
         return result
     return result.assign_attrs(json.loads(result.attrs[OF_GROUPS]).get(result.coords[by].item(), {}))
+
+
+def _is_label(result: xr.Dataset, name: str) -> bool:
+    return name in result.coords and not result.coords[name].dims
+
+
+def settings_of(result: xr.Dataset, name: str) -> list[str]:
+    """A setting as attrs state it, or its labels in a result that was joined along it, as by xr.concat."""
+    if name in result.attrs and name in result.dims and name in result.coords:
+        return list(map(str, result[name].values.tolist()))
+    return [str(result.attrs[name])] if name in result.attrs else []
+
+
+def measured(result: xr.Dataset) -> str:
+    """Coefficient, human scores and level, for notes and captions: "Kendall's τ-b with human, input level"."""
+    asked = settings_of(result, "coefficient")
+    what = listed(COEFFICIENTS[each].label if each in COEFFICIENTS else each for each in asked if each)
+    if not what:
+        return ""
+    gold, level = (listed(settings_of(result, name)) for name in ("gold", "level"))
+    what += f" with {gold}" if gold else ""
+    return what + (f", {level.replace('_', ' ')} level" if level else "")
 
 
 def few_groups(result: xr.Dataset) -> str:

@@ -17,7 +17,6 @@ from xsumstat.analyses import adjust
 from xsumstat.analyses.task_averages import range_of
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.catalogue.variables import BASELINES
-from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import pair_results, results, wording
 from xsumstat.io import result_frames
@@ -86,6 +85,7 @@ class Table:
 
 
 def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
+    result, tests = wording.of_group(result), wording.of_group(tests) if isinstance(tests, xr.Dataset) else tests
     alpha = float(result.attrs.get("alpha", alpha))
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
     analysis = str(result.attrs["analysis"])
@@ -158,10 +158,14 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
             "tests mark metrics in a table with one correlation per metric, such as a result of ci; this result has "
             "no such correlations"
         )
-    missing = [label for label in result["metric"].values.tolist() if label not in tests["metric"].values.tolist()]
+    tested = {*tests["metric"].values.tolist(), *tests["other_metric"].values.tolist()}
+    missing = [label for label in result["metric"].values.tolist() if label not in tested]
     if missing:
         raise ValueError(f"tests have no metric {validate.listing(missing)}, which the result has")
-    for key in ("gold", "level", "coefficient"):
+    for key in wording.SETTINGS:
+        if key in result[value].dims:
+            _check_joined(tests, result, key)
+            continue
         theirs, ours = tests.attrs.get(key), result.attrs.get(key)
         if None not in (theirs, ours) and theirs != ours:
             raise ValueError(f"tests have {key}={theirs!r}, the result of {key}={ours!r}")
@@ -169,6 +173,17 @@ def _check_tests(tests: Any, result: xr.Dataset, value: str) -> None:
     unknown = [dim for dim in further if dim not in result.dims]
     if unknown:
         raise ValueError(f"tests have the dim {unknown[0]!r}, which the result has not; select one of its labels")
+
+
+def _check_joined(tests: xr.Dataset, result: xr.Dataset, key: str) -> None:
+    """Tests of a result that was joined along a setting must be joined alike."""
+    labels = result[key].values.tolist()
+    theirs = tests[key].values.tolist() if key in tests["pvalue"].dims and key in tests.coords else []
+    if not set(labels) <= set(theirs):
+        raise ValueError(
+            f"the result has the {key}s {validate.listing(labels)}, and tests do not; join the tests of each in the "
+            f'same way: tests=xr.concat([...], pd.Index({labels!r}, name="{key}"))'
+        )
 
 
 def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
@@ -180,9 +195,11 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     chance = [_chance(part, value, digits) for _, _, part in parts]
     first = [Cell(wording.shortened(label)) for label in result["metric"].values.tolist()]
     columns, groups, bodies, marked, all_worse = [Cell("metric")], [], [], False, tests is not None
+    untested: dict[str, None] = {}
     for where, title, part in parts:
         worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
         all_worse &= worse is not None and worse.count(False) == len(worse) - 1 > 0
+        untested |= dict.fromkeys(_untested(part[value], worse or []))
         body = _columns(part, value, worse, digits)
         body += [] if len(parts) > 1 or chance[0] else _numbers(part, _CHANCE, digits)
         marked |= any(cell.mark for _, cells in body for cell in cells)
@@ -193,12 +210,14 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     rows = [list(row) for row in zip(first, *bodies, strict=True)]
     sides = ["r" if all(cell.number for cell in cells) else "l" for cells in bodies]
     clusters = result.attrs["analysis"] == "rank_tasks"
-    said = [_note(result), "Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
+    said = [_note(result), wording.averaging(result)]
+    said += ["Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
     said += ["In parentheses: clusters."] if clusters else []
     if tests is not None and (marked or all_worse):
         how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.setting(alpha)}"])
         dagger = f"†: not significantly worse than the best ({how})."
         said.append(dagger if marked else f"All others are significantly worse than the best ({how}).")
+    said += [f"Not tested against the best: {wording.listed(untested)}."] if untested else []
     foot = _foot(chance, [size for _, size in groups]) if all(chance) else []
     return Table(columns, groups, rows, "".join(["l", *sides]), list(filter(None, said)), foot)
 
@@ -302,14 +321,27 @@ def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> A
     marks: list[bool | None] = []
     for label in named:
         one, other = (label, best) if alternative == "less" else (best, label)
+        ahead_of = 1
+        if alternative == "two-sided" and not (one in rows and other in columns):
+            one, other, ahead_of = other, one, -1
         if one not in rows or other not in columns:
             marks.append(None)
             continue
         cell = {"metric": rows.index(one), "other_metric": columns.index(other)}
-        pvalue, ahead = float(p.isel(cell)), float(difference.isel(cell))
+        pvalue, ahead = float(p.isel(cell)), ahead_of * float(difference.isel(cell))
         found = pvalue <= alpha and (alternative != "two-sided" or ahead > 0)
         marks.append(None if math.isnan(pvalue) else not found)
     return marks
+
+
+def _untested(values: xr.DataArray, worse: list[bool | None]) -> list[str]:
+    """Metrics with a value and without a test against the best one, of several."""
+    if len(worse) < 2:
+        return []
+    best = int(values.argmax("metric"))
+    there = values.notnull().values
+    labels = values["metric"].values.tolist()
+    return [wording.shortened(labels[at]) for at, each in enumerate(worse) if each is None and there[at] and at != best]
 
 
 def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
@@ -402,12 +434,7 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
 
 
 def _note(result: xr.Dataset) -> str:
-    attrs = result.attrs
-    asked = str(attrs.get("coefficient", ""))
-    what = COEFFICIENTS[asked].label if asked in COEFFICIENTS else asked
-    what += f" with {wording.shortened(attrs['gold'])}" if what and "gold" in attrs else ""
-    what += f", {str(attrs['level']).replace('_', ' ')} level" if what and "level" in attrs else ""
-    said = "; ".join(filter(None, [what, wording.made(result), wording.drawn_tasks(attrs)]))
+    said = "; ".join(filter(None, [wording.measured(result), wording.made(result), wording.drawn_tasks(result.attrs)]))
     return f"{said}." if said else ""
 
 

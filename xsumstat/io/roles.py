@@ -123,7 +123,7 @@ class Roles:
         """How columns were read, besides the columns of labels; `left_out` False where the reader reports these."""
         said = []
         if self.raters:
-            said.append(f"{len(self.raters)} raters: {', '.join(self.raters)}")
+            said.append(f"{validate.counted(len(self.raters), 'rater')}: {', '.join(self.raters)}")
         if self.rated is not None:
             said.append(f"ratings: {self.rated}, by {self.rater}")
         if self.gold is not None:

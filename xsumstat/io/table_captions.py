@@ -12,6 +12,7 @@ _MOST_TASKS = 8
 
 
 def caption(result: xr.Dataset) -> str:
+    result = wording.of_group(result)
     analysis = str(result.attrs.get("analysis"))
     if analysis == "rank_tasks" and {"coefficient", "level"} <= set(result.coords) and "task" in result.dims:
         size = result.sizes["task"]
@@ -20,7 +21,7 @@ def caption(result: xr.Dataset) -> str:
     main = results.main_variable(result)
     known = analysis in catalogue.ANALYSES and main in catalogue.ANALYSES[analysis].variables
     about = catalogue.variable(main, analysis).long_name if known else str(main).replace("_", " ")
-    what = _measured(*(str(result.attrs.get(name, "")) for name in ("coefficient", "gold", "level")))
+    what = wording.measured(result)
     if what and main == "correlation":
         return f"{what[:1].upper()}{what[1:]}."
     head = f"{about[:1].upper()}{about[1:]}"

@@ -74,7 +74,8 @@ def plan(result: xr.Dataset) -> list[str]:
         return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     wanted += f" of {_test(result.attrs)}" if "test" in result.attrs else ""
-    said = []
+    said: list[str] = []
+    lacking: dict[str, list[str]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
         one = result["least_inputs"].isel(dict(zip(dims, at, strict=True)))
@@ -88,10 +89,13 @@ def plan(result: xr.Dataset) -> list[str]:
         least = _least(one)
         if least is None:
             of = "systems" if "n_systems" in one.dims else "inputs"
-            said.append(f"none of these numbers of {of} is enough{f' for {who}' if who else ''}")
+            lacking.setdefault(of, []).extend([who] if who else [])
             continue
         needed = f"{who} needs {least}" if who else f"the smallest design has {least}"
         said.append(needed + _about(result.isel(dict(zip(dims, at, strict=True)))))
+    for of, whose in lacking.items():
+        whom = f" for {wording.listed(whose, last='or')}" if whose else ""
+        said.append(f"none of these numbers of {of} is enough{whom}")
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted}, {told}.", *_whom(result)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -22,6 +23,7 @@ from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
 AIMS = {name: each.aim for name, each in ANALYSES.items()} | {
     name: aim for each in ANALYSES.values() for name, aim in each.special_aims.items()
 }
+_NONE = xr.DataArray(0)
 _CITED = re.compile(r" \[([\w, ]+)\]")
 _LEVELS = {
     "system": "of the systems' mean scores",
@@ -112,7 +114,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     result = wording.of_group(result)
-    parts = [_aim(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
+    parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
     few = wording.few_groups(result)
     text = " ".join(part for part in [*parts, few and f"{wording.capitalised(few)}."] if part)
     if not bibtex:
@@ -170,8 +172,9 @@ def _aim(result: xr.Dataset) -> str:
     tasks = int(result.sizes.get("task", 1))
     confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
-    filled["gold"] = wording.human_scores(attrs.get("gold"))
-    filled["correlation"], filled["confidence"] = _correlation(attrs), confidence
+    golds = wording.settings_of(result, "gold")
+    filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
+    filled["correlation"], filled["confidence"] = _correlations(result), confidence
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
     filled["regression"] = _regression(result)
@@ -192,6 +195,25 @@ def _aim(result: xr.Dataset) -> str:
     if "ci_low" in result and not wording.has_intervals(result):
         aim = aim.replace(", with confidence intervals", "")
     return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
+
+
+def _of_tasks(result: xr.Dataset) -> str:
+    """What the tasks of `rank_tasks` measure, each way with its tasks, and how they count in the average."""
+    labels = ("coefficient", "level", "gold")
+    if result.attrs.get("analysis") != "rank_tasks" or any(
+        result.get(name, _NONE).dims != ("task",) for name in labels
+    ):
+        return ""
+    columns = (map(str, result[name].values.tolist()) for name in labels)
+    by_gold: dict[str, dict[str, list[str]]] = {}
+    for task, coefficient, level, gold in zip(map(str, result["task"].values), *columns, strict=True):
+        how = _correlation({"coefficient": coefficient, "level": level})
+        by_gold.setdefault(gold, {}).setdefault(how, []).append(task)
+    said = []
+    for gold, ways in by_gold.items():
+        texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
+        said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
+    return " ".join(filter(None, [*said, wording.averaging(result)]))
 
 
 def _of_calibration(result: xr.Dataset) -> str:
@@ -288,6 +310,13 @@ class _Filled(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         return "some"
+
+
+def _correlations(result: xr.Dataset) -> str:
+    """The same of each level and coefficient that a result was joined along."""
+    ways = itertools.product(*(wording.settings_of(result, name) or [""] for name in ("coefficient", "level")))
+    texts = (_correlation({**result.attrs, "coefficient": asked, "level": level}) for asked, level in ways)
+    return " and ".join(dict.fromkeys(texts))
 
 
 def _correlation(attrs: Mapping[Any, Any]) -> str:

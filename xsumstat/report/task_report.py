@@ -71,10 +71,10 @@ class TaskReport(report_page.Page):
         return [methods.methods(self.table)]
 
     def about(self) -> str:
-        """One sentence on how the numbers were made."""
+        """How the numbers were made, in one to three sentences."""
         a = self.table.attrs
         how = f"{wording.made(self.table)}; alpha {wording.setting(a['alpha'])}; seed {a['seed']}"
-        return f"{how}; xsumstat {a['xsumstat_version']}."
+        return " ".join(filter(None, [f"{how}; xsumstat {a['xsumstat_version']}.", wording.averaging(self.table)]))
 
     def ranking(self) -> pd.DataFrame:
         """The table as it is printed: average, rank and cluster, and of each task the value and the cluster."""
