@@ -46,10 +46,19 @@ def interval(
     return result
 
 
-def as_made(x, z, coefficient, level, resample, confidence_level, undefined):
-    """The interval before it is made to hold the estimate."""
-    (x, z), df, level, asked, resample = prepared((x, z), level, resample)
+def with_correlation(x, z, coefficient, level, resample, undefined, df):
+    """df of an average over random groups: those with a correlation less 1, if there are two."""
+    if level != "input" or "system" in resample:
+        return df
+    defined = int((~np.isnan(groups(x, z, coefficient, undefined))).sum())
+    return defined - 1 if defined > 1 else df
+
+
+def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=None):
+    """The interval before it is made to hold the estimate, by `df` or its own degrees of freedom."""
+    (x, z), all_labels, level, asked, resample = prepared((x, z), level, resample)
     pieces = parts(x, z, coefficient, level, undefined)
+    df = with_correlation(x, z, coefficient, level, resample, undefined, all_labels) if df is None else df
     theta = pieces["theta"]
     result = nothing(theta, df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(theta):
@@ -92,13 +101,14 @@ def difference(
     shown, shown_resample = level, resample
     (x, y, z), df, level, asked, resample = prepared((x, y, z), level, resample)
     first, second = (parts(a, z, coefficient, level, undefined) for a in (x, y))
+    df = min(with_correlation(a, z, coefficient, level, resample, undefined, df) for a in (x, y))
     both = {name: first[name] - second[name] for name in first if name != "cells"} | {"cells": first["cells"]}
     result = nothing(both["theta"], df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(both["theta"]):
         return result
     turn = np.transpose if shown == "within_system" else np.asarray
     one, two = (
-        as_made(turn(a), turn(z), coefficient, shown, shown_resample, confidence_level, undefined) for a in (x, y)
+        as_made(turn(a), turn(z), coefficient, shown, shown_resample, confidence_level, undefined, df) for a in (x, y)
     )
     v1, v2 = one["standard_error"] ** 2, two["standard_error"] ** 2
     v = variance(both, coefficient, level, resample)

@@ -257,8 +257,9 @@ def test_warnings_point_at_the_line_that_asked_and_are_given_each_time():
 def test_where_warnings_are_errors_nothing_is_computed_without_them():
     result = changed(constant).chunk().meta.corr()
     for name in ("correlation", "n_undefined"):
-        with pytest.raises(UserWarning, match="constant scores"):
+        with pytest.raises(UserWarning) as raised:
             result[name].compute()
+        assert raised.value.code == "constant"
 
 
 @pytest.mark.parametrize("asked", ["corr", "ci", "perm_test", "metric_corr"])

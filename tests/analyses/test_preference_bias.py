@@ -115,6 +115,12 @@ def test_refusals():
         ds.meta.preference_bias()
     with pytest.raises(ValueError, match="given must be a variable or coordinate of systems.*did you mean 'length'"):
         ds.meta.preference_bias(given="lenght")
+    bare = preferences(1).drop_vars("length").assign_coords(house=("system", ["x", "y", "z"]))
+    bare = bare.drop_vars("system", errors="ignore")
+    with pytest.raises(
+        ValueError, match=r"given='house' has no labels of systems: name them, as in ds.assign_coords\(sys"
+    ):
+        bare.meta.preference_bias(given="house")
     with pytest.raises(ValueError, match="has no value for the systems 'gamma'"):
         ds.meta.preference_bias(given=ds["length"].isel(system=[0, 1]))
     with pytest.raises(ValueError, match="must have the dims system, or prompt and system"):

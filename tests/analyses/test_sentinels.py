@@ -182,7 +182,7 @@ def test_lazy_scores_give_the_same_bits_and_stay_lazy():
     with warns("cells_left_out", "'m2'"):
         xr.testing.assert_identical(lazy.compute(), want)
     constant = ds.assign(score=ds.score.where(ds.metric != "m0", 1.0)).chunk(metric=1).meta.sentinels()
-    with pytest.raises(ValueError, match="gold 'm0' is constant"):
+    with pytest.raises(ValueError, match="'m0'"):
         constant.compute()
 
 
@@ -229,7 +229,7 @@ def test_nor_for_metrics_that_are_better_when_lower():
         warnings.simplefilter("error")
         watched.meta.corr(level="global")
     called = watched.assign_coords(kind=("metric", ["human", *["automatic"] * 3]))
-    with pytest.warns(UserWarning, match="system means of 'sentinel: input' .* correlate negatively"):
+    with warns("direction", "'sentinel: input'"):
         called.meta.corr(level="global")
 
 

@@ -176,13 +176,11 @@ def test_a_constant_metric_counts_as_zero_where_that_is_asked_for():
     ds = FIRST.copy(deep=True)
     ds["score"].loc[{"metric": "c"}] = 1.0
     plain = {"outputs": TASKS["one, outputs"] | {"ds": ds}, "systems": {"ds": ds, "gold": "human"}}
-    with pytest.warns(UserWarning, match="without an average: 'c'|constant scores") as said:
+    with warns("constant"), warns("not_in_all_tasks", ": 'c'"):
         xsumstat.rank_tasks(plain, **KW)
-    assert any("without an average: 'c'" in str(each.message) for each in said)
     zero = plain | {"systems": plain["systems"] | {"undefined": "zero"}}
-    with pytest.warns(UserWarning, match="task 'systems': an undefined .* 0, for 'c'|constant scores") as said:
+    with warns("constant"), warns("counts_as_zero", "'systems': .* 'c'"):
         table = xsumstat.rank_tasks(zero, **KW)
-    assert any("counts as 0, for 'c'" in str(each.message) for each in said)
     assert table.correlation.sel(metric="c", task="systems") == 0 and table.task_cluster.min() > 0
     r = table.correlation.sel(task="systems")
     acc = table.correlation.sel(task="outputs")

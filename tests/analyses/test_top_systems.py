@@ -93,11 +93,8 @@ def test_cells_that_are_left_out_are_said_once_of_all_k(demo):
     with pytest.warns(UserWarning) as caught:
         demo.meta.top_k_corr("human", metric=["judge", "bleu"], k=[12, 9, 6], n_resamples=20, rng=1)
     name = demo.metric.values[1]
-    texts = of_code(caught, "cells_left_out")
-    see = "(ds.meta.missingness() shows whether that matters)"
-    assert texts == [
-        f"at k = 12: outputs left out, because the metric or the human score is missing {see}: {name} (1 of 360)"
-    ]
+    (text,) = of_code(caught, "cells_left_out")
+    assert text.startswith("at k = 12: ") and text.endswith(f": {name} (1 of 360)")
 
 
 def test_gold_without_labels_goes_with_the_systems_by_their_places(demo):

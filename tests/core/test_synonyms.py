@@ -427,7 +427,10 @@ def test_a_t_test_of_metrics_is_no_slip_of_the_pen(demo):
         demo.meta.compare_metrics("human", method="ttest")
     with pytest.raises(ValueError, match="got 'ttest'; did you mean 'paired_t'?"):
         demo.meta.compare_systems(metric="human", method="ttest")
-    with pytest.raises(ValueError, match="got 'prompt'; did you mean 'input'?"):
-        demo.meta.ci("human", level="prompt")
+    for level in ("prompt", "prompts", "inputs"):
+        with pytest.raises(ValueError, match=f"got {level!r}; did you mean 'input'?"):
+            demo.meta.ci("human", level=level)
+    with pytest.raises(ValueError, match="got 'prompts'; did you mean 'input'?"):
+        demo.meta.ci("human", resample="prompts")
     with pytest.raises(AttributeError, match=r"ci\(coefficient='kappa', level='global'\)\?"):
         demo.meta.kappa("human")

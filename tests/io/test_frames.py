@@ -11,6 +11,7 @@ import xarray as xr
 from conftest import dataset
 from helpers import pairwise
 
+from xsumstat import CautionWarning
 from xsumstat.cli import main as cli
 from xsumstat.io import frames
 
@@ -84,6 +85,30 @@ def test_columns_that_describe_nothing_are_named():
     with pytest.warns(UserWarning, match=r"left out columns? 'tone': no values of a metric, system or input"):
         ds = TIDY.assign(tone=list("uvwxyz")).meta.to_scores()
     assert "tone" not in ds.coords
+
+
+def test_texts_with_digits_are_shown():
+    wide = TIDY.pivot(index=["system", "input"], columns="metric", values="score").reset_index()
+    wide = wide.assign(gpt=[f"{at % 5}/5" for at in range(len(wide))])
+    with pytest.warns(UserWarning, match="left out column 'gpt': 'gpt' holds text such as '0/5', not numbers"):
+        wide.meta.to_scores(wide=True)
+    with (
+        pytest.warns(UserWarning, match="left out column 'gpt'"),
+        pytest.raises(ValueError, match="'judge'] names the column 'gpt', which is no metric: it holds no numbers"),
+    ):
+        wide.meta.to_scores(wide=True, kind={"judge": ["gpt"]})
+
+
+@pytest.mark.parametrize("kind, meant", [("covariat", "covariate"), ("Humans", "human"), ("judges", "judge")])
+def test_a_kind_that_is_almost_a_usual_one_is_questioned(kind, meant):
+    with pytest.warns(CautionWarning, match=f"{kind!r} has no meaning for the analyses; did you mean {meant!r}"):
+        TIDY.meta.to_scores(kind={kind: ["rouge"]})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["covariate", "judge", "human", "reference-based", "mine"])
+def test_other_kinds_are_free(kind):
+    assert TIDY.meta.to_scores(kind={kind: ["rouge"]}).kind.sel(metric="rouge").item() == kind
 
 
 @pytest.mark.parametrize("name, texts", [("response", list("uvwxyz")), ("tone", [f"{at} " * 30 for at in range(6)])])
@@ -385,12 +410,12 @@ def test_blanks_around_labels_are_left_out_with_a_warning(wide):
     assert ds.score.shape == want.score.shape
 
 
+@pytest.mark.ignore_codes("labels_trimmed")
 def test_labels_of_blanks_only_are_missing():
     with pytest.raises(
         ValueError, match=r"4 rows without system \(column 'system'\), the first is row 0; drop or fill"
     ):
-        with pytest.warns(UserWarning, match="blanks"):
-            plain(system=["  ", "", "b", "b"] * 2).meta.to_scores()
+        plain(system=["  ", "", "b", "b"] * 2).meta.to_scores()
 
 
 def test_metrics_that_are_the_same_without_blanks():

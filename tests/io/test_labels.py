@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import warns
 
 import xsumstat  # noqa: F401
 from xsumstat.io import labels
@@ -32,7 +33,7 @@ def test_a_shuffled_frame_is_filled_as_a_loop_over_its_rows_fills_it(dtype, seed
 
 def test_each_label_once_and_the_place_of_every_rows():
     column = pd.Series(["b", "a", " b", "b", "c"])
-    with pytest.warns(UserWarning, match="blanks around labels are left out: ' b'"):
+    with warns("labels_trimmed", "' b'"):
         found = labels.of_rows(column, "system", "model", "row {}".format)
     assert found.each.tolist() == ["b", "a", "c"] and found.codes.tolist() == [0, 1, 0, 0, 2]
     assert found.firsts().tolist() == [0, 1, 4]

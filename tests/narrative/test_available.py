@@ -464,3 +464,14 @@ def test_columns_that_could_be_another_field_are_named():
     assert "if that names" not in repr(frame.drop(columns="model").meta)
     same = frame.assign(model=frame.system_name.str.upper())  # which name the same systems
     assert "if that names" not in repr(same.meta)
+
+
+def test_a_frame_without_known_human_scores_asks_for_them():
+    frame = pd.DataFrame(
+        {"model": ["a", "a", "b", "b"], "prompt": [1, 2, 1, 2], "gpt": [1, 2, 3, 4], "dana": [1, 3, 2, 4]}
+    )
+    assert "human scores: add gold='...', or ratings=['...', '...']" in repr(frame.meta)
+    assert "human scores: add" not in repr(frame.rename(columns={"dana": "human"}).meta)
+    ds = frame.meta.to_scores(system="model", input="prompt", wide=True, ratings=["dana"])
+    with pytest.raises(ValueError, match=r"'dana' is a rater: pass ds\['rating'\].sel\(rater='dana'\)"):
+        ds.meta.ci("dana")

@@ -429,7 +429,7 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
 def test_of_many_labels_with_one_best_metric():
     r = np.array([[0.5, 0.5, 0.6, 0.5, 0.5], [0.4, 0.4, 0.4, 0.4, 0.4]])
     one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
-    assert conclusion(one).startswith("a is the best for each of 5 labels of input.")
+    assert conclusion(one).startswith("a is the best in all 5 labels of input.")
 
 
 def test_some_labels_get_a_sentence_each_and_the_common_part_once():

@@ -56,10 +56,10 @@ def test_agreement_and_its_test_come_first():
 def test_verdicts_and_scores_are_counted():
     assert (
         "61 % [53 %, 69 %] of 158 scores changed; 17 % [12 %, 23 %] of 234 verdicts between two systems changed, "
-        "5 % [2 %, 9 %] were reversed." in said()
+        "5 % [2 %, 9 %] were reversed (95 % intervals)." in said()
     )
     alone = said(systems=("a",), n_pairs=0, heterogeneity_pvalue=np.nan)
-    assert "of 158 scores changed. Scores" in alone and "verdicts" not in alone and "Ranks" not in alone
+    assert "of 158 scores changed (95 % interval). Scores" in alone and "verdicts" not in alone and "Ranks" not in alone
 
 
 def test_outputs_that_one_version_alone_scored_are_counted():
@@ -77,7 +77,10 @@ def test_outputs_that_one_version_alone_scored_are_counted():
 
 def test_shifts_and_their_differences_are_told():
     text = said()
-    assert "Scores changed by .24 [.05, .43] on average (p = .016); significantly for a .93 [.60, 1.20]." in text
+    assert (
+        "Scores changed by .24 [.05, .43] on average (95 % interval, p = .016); significantly for a .93 [.60, 1.20]."
+        in text
+    )
     assert (
         "The shifts differ between systems, which can change their order (F(2, 36.0) = 8.76, p < .001); shift minus "
         "that of the other systems: a 1.03 [.70, 1.40] and c -.80 [-1.20, -.40]." in text
@@ -113,7 +116,7 @@ def test_without_common_scores_nothing_is_said_of_verdicts_and_shifts():
 
 
 def test_shifts_without_a_test_have_no_p_value():
-    assert "Scores changed by .24 [.05, .43] on average; significantly for a" in said(shift_pvalue=NAN)
+    assert "Scores changed by .24 [.05, .43] on average (95 % interval); significantly for a" in said(shift_pvalue=NAN)
     untested = said(heterogeneity_pvalue=NAN)
     assert "No test of different shifts could be made: it needs more inputs than systems." in untested
     assert "No test of different shifts" not in said(systems=("a",), heterogeneity_pvalue=NAN)

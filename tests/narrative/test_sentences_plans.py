@@ -66,6 +66,11 @@ def test_doubts_about_widths_need_limits():
     assert conclusion(unsure).startswith("For a width of .20, the smallest design has 20 inputs.")
     none = planned.assign(least_inputs=NAN)
     assert conclusion(none).startswith("For a width of .20, none of these numbers of inputs is enough.")
+    several = none.expand_dims(n_raters=[1, 2, 3])
+    assert conclusion(several).startswith(
+        "For a width of .20, none of these numbers of inputs is enough for a design with 1 rater, a design with "
+        "2 raters or a design with 3 raters."
+    )
 
 
 @pytest.mark.filterwarnings("ignore")

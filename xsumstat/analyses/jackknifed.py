@@ -42,7 +42,7 @@ def needs(measure: Measure, dims: tuple[str, ...], shape: tuple[int, int], also:
         here = f"({systems} and {inputs} here)"
         return f"at least 4 systems or 4 inputs {here}, and scores that vary on 2 of the inputs{also}"
     if dims == ("input",) and measure.level == "input":
-        return f"2 inputs or more on which scores vary ({inputs} here){also}"
+        return f"scores that vary on at least 2 of the {inputs} inputs{also}"
     level = arguments.given("level", "input")
     if dims == ("input",) and not ranked:
         way = f"; try {level}" if systems < few_systems.NEEDED - 1 else ""

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.analyses import adjust as families
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import (
     align,
@@ -302,7 +302,8 @@ def _check(found: xr.Dataset, ends: tuple[xr.DataArray, xr.DataArray], known: li
         low, high = (float(end.isel(metric=at)) for end in ends)
         validate.warn(
             f"the range of {found['metric'].values.tolist()[at]!r} is not known. Bounds of its means use its lowest "
-            f"and highest score, {low:g} and {high:g}; pass score_range=(low, high).",
+            f"and highest score, {low:g} and {high:g}"
+            f"{arguments.only_in_python('; missingness(score_range=(low, high)) names another')}.",
             "observed_range",
         )
     checks.warn_where(

@@ -57,40 +57,33 @@ def questions() -> dict[str, Callable[[], object]]:
     for name, ds in {"no gaps": scores(*_SMALL), "gaps": scores(*_SMALL, gaps=(0, 1, 2, 3))}.items():
         for each in table.COEFFICIENTS.values():
             for level in each.levels:
-                asked[f"{each.name}, {level}, {name}"] = partial(_of_measure, ds, level=level, coefficient=each.name)
+                asked[f"{each.name}, {level}, {name}"] = partial(
+                    _of_coefficient, ds, level=level, coefficient=each.name
+                )
         asked |= {f"{question}, {name}": ask for question, ask in _of_scores(ds).items()}
     for shape, gaps, coefficient in product(_LARGER, ((), (0, 1, 2, 3)), ("spearman", "kendall")):
         large = scores(*shape, gaps=gaps)
         name = f"{coefficient}, {shape}, {'gaps' if gaps else 'no gaps'}"
-        asked[name] = partial(_of_measure, large, level="input", coefficient=coefficient)
+        asked[name] = partial(_of_coefficient, large, level="input", coefficient=coefficient)
     for at, coefficient in product((0, 1), ("pearson", "spa")):
         ds = scores(*_SMALL, gaps=(at,))
-        asked[f"own cells, {coefficient}, {at}"] = partial(_own_cells, ds, coefficient=coefficient)
+        asked[f"own cells, {coefficient}, {at}"] = partial(
+            _of_measure, ds, coefficient=coefficient, missing="available"
+        )
     return asked
 
 
-def _of_measure(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
+def _of_coefficient(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
     record = table.COEFFICIENTS[coefficient]
     if record.scale in ("classes", "two"):
         ds = ds.assign(score=(ds.score > 0).astype(float).where(ds.score.notnull()))
-    meta, measure = ds.meta, {"level": level, "coefficient": coefficient}
-    meta.corr(**measure)
-    meta.ci(metric="a", **measure, **_DRAWS)
-    meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
-    meta.perm_test(**_TWO, **measure, **_DRAWS)
+    _of_measure(ds, level=level, coefficient=coefficient)
     if record.symmetric:
-        meta.metric_corr(metric=["a", "b"], **measure)
+        ds.meta.metric_corr(metric=["a", "b"], level=level, coefficient=coefficient)
 
 
-def _given(ds: xr.Dataset, *, level: str, coefficient: str) -> None:
-    measure = {"level": level, "coefficient": coefficient, "given": "c"}
+def _of_measure(ds: xr.Dataset, **measure: Any) -> None:
     ds.meta.corr(**measure)
-    ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
-    ds.meta.perm_test(**_TWO, **measure, **_DRAWS)
-
-
-def _own_cells(ds: xr.Dataset, coefficient: str) -> None:
-    measure = {"coefficient": coefficient, "missing": "available"}
     ds.meta.ci(metric="a", **measure, **_DRAWS)
     ds.meta.ci(metric="a", method="bootstrap", **measure, **_DRAWS)
     ds.meta.perm_test(**_TWO, **measure, **_DRAWS)
@@ -117,7 +110,7 @@ def _of_scores(ds: xr.Dataset) -> dict[str, Callable[[], object]]:
         "close, drawn": partial(meta.close_corr, metric="a", method="bootstrap", **_DRAWS),
         "discriminative": partial(meta.discriminative_agreement, metric="a", **_DRAWS),
         **{
-            f"given, {name}, {level}": partial(_given, ds, level=level, coefficient=name)
+            f"given, {name}, {level}": partial(_of_measure, ds, level=level, coefficient=name, given="c")
             for name, level in product(("pearson", "spearman", "kendall"), ("system", "input", "global"))
         },
         "range": partial(meta.range_drop, top=4, n_simulations=19, **_DRAWS),

@@ -8,8 +8,9 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,15 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = ready.add_argument
+    _add_scores(ready.add_argument)
+    _add_measure(ready.add_argument)
+    _add_answers(ready.add_argument)
+    _add_columns(ready)
+    task_command.add_options(ready)
+    return ready
+
+
+def _add_scores(add: Callable[..., Any]) -> None:
     add(
         "scores",
         metavar="SCORES",
@@ -92,6 +101,9 @@ def parser() -> argparse.ArgumentParser:
         help="metrics or judges to evaluate (default: all except human scores and covariates, such as a length)",
     )
     add("--lower-is-better", nargs="+", default=[], metavar="NAME", help="metrics and judges whose low scores are good")
+
+
+def _add_measure(add: Callable[..., Any]) -> None:
     one_of = options.one_of
     levels = one_of("level", ("auto", *LEVELS))
     add(
@@ -151,6 +163,9 @@ def parser() -> argparse.ArgumentParser:
         default=0,
         help="seed of the resamples; the same seed gives the same numbers (default: %(default)s)",
     )
+
+
+def _add_answers(add: Callable[..., Any]) -> None:
     add("--output", type=Path, metavar="REPORT.html", help="write an HTML report with tables and figures")
     add(
         "--judge",
@@ -186,7 +201,10 @@ def parser() -> argparse.ArgumentParser:
         "quarter of this machine's memory)",
     )
     add("--version", action="version", version=f"xsumstat {extras.package_version()}")
-    columns = ready.add_argument_group(
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    columns = parser.add_argument_group(
         "columns of a .csv, .tsv or .parquet file (one row per score, or one column per metric)",
         "Columns with usual names are found (system, model; input, doc, item, segment, id; metric, scorer; score, "
         "value). Name only the others.",
@@ -207,8 +225,6 @@ def parser() -> argparse.ArgumentParser:
     columns.add_argument(
         "--dim", action="append", default=[], metavar="COLUMN", help="column of an additional dimension, e.g. language"
     )
-    task_command.add_options(ready)
-    return ready
 
 
 def _positive(words: list[str] | None) -> list[Any] | None:
@@ -247,38 +263,36 @@ def _address(text: str) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return 0, or 2 for bad input."""
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
-        return _compile()
+        return _status(_compile, "")
     args = parser().parse_args(argv)
     with warnings.catch_warnings(), arguments.written_for(options.FACE):
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning  # type: ignore[assignment]
-        try:
-            return _run(args)
-        except BrokenPipeError:  # whoever read our output has seen enough
-            sys.stdout = None
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            print(f"xsumstat: error: {error}", file=sys.stderr)
-            return 2
-        except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
-            if "ymlink loop" not in str(error):
-                raise
-            print(f"xsumstat: error: {args.scores}: its links lead in a circle", file=sys.stderr)
-            return 2
-        except KeyboardInterrupt:
-            print("xsumstat: stopped", file=sys.stderr)
-            return 130
-    return 0
+        return _status(lambda: _run(args), args.scores)
+
+
+def _status(run: Callable[[], int], scores: str) -> int:
+    """The exit status of what is run; an error is printed."""
+    try:
+        return run()
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stdout = None
+        return 0
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _say(f"error: {error}")
+        return 2
+    except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
+        if "ymlink loop" not in str(error):
+            raise
+        _say(f"error: {scores}: its links lead in a circle")
+        return 2
+    except KeyboardInterrupt:
+        _say("stopped")
+        return 130
 
 
 def _compile() -> int:
-    try:
-        done = compilation.compile_all()
-    except (OSError, ValueError) as error:
-        print(f"xsumstat: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("xsumstat: stopped", file=sys.stderr)
-        return 130
+    done = compilation.compile_all()
     print(f"xsumstat: compiled {done.kernels} kernels in {done.seconds:.0f} s; they are kept in {done.folder}")
     return 0
 
@@ -292,7 +306,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _check_output(args.output, _read_from(args))
     if task_command.applies(args):
-        return task_command.run(args, _say)
+        ranking = task_command.ranking(args, _say)
+        _deliver(args, ranking, ranking.frames)
+        return gate.MET
     lazy = _reads_lazily(args)
     with _workers(args.dask) if lazy else nullcontext():
         anchor = _anchor(args)
@@ -302,17 +318,22 @@ def _run(args: argparse.Namespace) -> int:
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
-    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
-    if args.output is not None:
-        write_whole(args.output, answers.html())
-        _say(f"wrote {args.output}")
-    if args.dump is not None:
-        files = dumps.write(args.dump, {"scores": dumps.scores(ds), **answers.frames()})
-        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
+    _deliver(args, answers, lambda: {"scores": dumps.scores(ds), **answers.frames()})
     for verdict in verdicts:
         print(f"\n{verdict.line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
+
+
+def _deliver(args: argparse.Namespace, answers: Any, frames: Callable[[], dict[str, pd.DataFrame]]) -> None:
+    """Print the answers, and write the page and the tables that were asked for."""
+    print(answers.text(shutil.get_terminal_size((100, 24)).columns), flush=True)
+    if args.output is not None:
+        write_whole(args.output, answers.html())
+        _say(f"wrote {args.output}")
+    if args.dump is not None:
+        files = dumps.write(args.dump, frames())
+        _say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
 
 
 def _read_from(args: argparse.Namespace) -> list[Path]:
@@ -358,7 +379,8 @@ def _answers(
     if args.gold is None and "gold" not in ds.attrs:
         raise _no_gold("metrics", locate.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
-        ds = _oriented(ds, args.lower_is_better)
+        locate.checked_scores(ds)
+        ds = directions.declare(ds, args.lower_is_better, "--lower-is-better")
     started = time.monotonic()
     _say(f"{name}: resampling …")
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
@@ -487,6 +509,9 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         elif not (found.raters or found.rated or found.gold):
             raise _no_gold("columns", list(sample.columns), _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
+    if args.judge and args.metric is not None:
+        named_judges = [name for name in found.metrics if name in args.metric and name not in found.covariates]
+        found = replace(found, judges=named_judges)
     how: dict[str, Any] = {
         field: named[field] or getattr(found, field) or field for field in ("metric", "system", "input")
     }
@@ -573,11 +598,6 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
     _say(match.text(name))
     return ds
-
-
-def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    locate.checked_scores(ds)
-    return directions.declare(ds, lower, "--lower-is-better")
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:

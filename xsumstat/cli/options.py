@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,30 +55,9 @@ _SYNONYMS: dict[str, str] = {
 }
 # Arguments of functions that are options of the same name, and those of another.
 _SAME = (
-    *(
-        "gold",
-        "metric",
-        "level",
-        "coefficient",
-        "resample",
-        "n_resamples",
-        "confidence_level",
-        "adjust",
-        "alpha",
-        "run",
-    ),
-    *(
-        "positive",
-        "labels",
-        "rules",
-        "language_pair",
-        "reference",
-        "primary",
-        "aggregate",
-        "lower_is_better",
-        "require",
-    ),
-    "margin",
+    *("gold", "metric", "level", "coefficient", "resample", "n_resamples", "confidence_level", "adjust", "alpha"),
+    *("positive", "labels", "run", "aggregate", "lower_is_better", "require", "margin"),
+    *("rules", "language_pair", "reference", "primary"),
 )
 FACE = arguments.Face(
     names={argument: f"--{argument.replace('_', '-')}" for argument in _SAME}
@@ -123,5 +102,4 @@ def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error).removeprefix(f"{name} ")) from error
 
-    checked_type: Callable[[str], str] = checked
-    return {"type": checked_type, "metavar": "{" + ",".join(allowed) + "}"}
+    return {"type": checked, "metavar": "{" + ",".join(allowed) + "}"}

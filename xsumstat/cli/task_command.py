@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from xsumstat.analyses import wmt_tasks
 from xsumstat.io import dumps, task_folders
-from xsumstat.io.whole_files import write_whole
 from xsumstat.report import task_report
 
 # Options of a task's folder alone, and those that it shares with tables.
@@ -83,7 +80,7 @@ def check(args: argparse.Namespace, default: Callable[[str], Any]) -> None:
             raise ValueError(f"--dump {args.dump} is inside {scores}, the folder of the scores; name another folder")
 
 
-def run(args: argparse.Namespace, say: Callable[[str], None]) -> int:
+def ranking(args: argparse.Namespace, say: Callable[[str], None]) -> task_report.TaskReport:
     """Rank the metrics of a folder."""
     root = task_folders.checked(args.scores)
     say(f"{root.name}: swapping scores …")
@@ -104,15 +101,7 @@ def run(args: argparse.Namespace, say: Callable[[str], None]) -> int:
     )
     for about, told in answers.data:
         say(f"{about}: {told}")
-    print(answers.text(shutil.get_terminal_size((100, 24)).columns))
-    sys.stdout.flush()
-    if args.output is not None:
-        write_whole(args.output, answers.html())
-        say(f"wrote {args.output}")
-    if args.dump is not None:
-        files = answers.dump(args.dump)
-        say(f"wrote {', '.join(file.name for file in files)} into {args.dump}")
-    return 0
+    return answers
 
 
 def _by_pair(option: str, words: list[str] | None) -> str | dict[str, str] | None:

@@ -129,6 +129,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "one_value",
             "other_scale",
             "unequal_clusters",
+            "unusual_kind",
             "unequal_groups",
             "unequal_probabilities",
             "outside",

@@ -248,7 +248,7 @@ CHOICES: Words = {
     "right": words_of("right model_b system_b model_2 system_2 generator_2 option_b second"),
     "choice": words_of("choice winner preference preferred chosen vote verdict label judgment judgement"),
     "prompt": (*words_of("prompt prompt_id question question_id"), *COLUMNS["input"]),
-    "rater": words_of("rater judge annotator rater_id annotator_id worker worker_id evaluator"),
+    "rater": words_of("rater judge annotator rater_id annotator_id worker worker_id evaluator grader assessor"),
 }
 
 

@@ -49,10 +49,10 @@ VALUES: dict[str, Words] = {
         "specificity": words_of("true_negative_rate tnr selectivity"),
     },
     "level": {
-        "system": words_of("sys corpus model summarizer system_level"),
+        "system": words_of("systems sys corpus model models summarizer system_level"),
         "input": words_of(
             "summary segment seg item instance document doc topic sample sentence summary_level segment_level",
-            "item_level sentence_level input_level group_by_item prompt question example prompt_level",
+            "item_level sentence_level input_level group_by_item prompt question example prompt_level inputs prompts",
         ),
         "global": words_of("no_grouping none all overall pooled cell"),
         "within_system": words_of("group_by_system by_system within"),
@@ -61,7 +61,7 @@ VALUES: dict[str, Words] = {
         "system": words_of("systems sys model models summarizer summarizers"),
         "input": words_of(
             "inputs document documents doc docs segment segments seg segs instance instances item items topic topics",
-            "summary sentence sentences",
+            "summary sentence sentences prompt prompts question questions",
         ),
         "both": words_of("all systems_and_inputs system_input"),
         "cell": words_of("cells"),

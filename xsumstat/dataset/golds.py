@@ -50,7 +50,11 @@ def find_gold(
     variables = [str(name) for name in ds.data_vars if name != "score"]
     more = f"; variables: {validate.listing(variables)}" if variables else ""
     hint = validate.suggestion(gold, [*labels, *variables])
-    raise ValueError(f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}")
+    whose = next((name for name, each in ratings_in(ds).items() if gold in each.indexes.get("rater", ())), None)
+    one = f"; {gold!r} is a rater: pass ds[{whose!r}].sel(rater={gold!r})" if whose is not None else ""
+    raise ValueError(
+        f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}{arguments.only_in_python(one)}"
+    )
 
 
 def _likely_gold(score: xr.DataArray, labels: Sequence[Hashable]) -> Hashable:

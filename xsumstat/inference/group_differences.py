@@ -133,7 +133,7 @@ def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...])
         np.fill_diagonal(matrix, own)
         left = left - own
         lost = len(measure.given) if dim == whole and measure.level != "global" else 0
-        sizes = [len(each.labels[dim]) - 1 - lost for each in groups]
+        sizes = [jackknife.among_defined(each.parts, dims, len(each.labels[dim]) - 1 - lost) for each in groups]
         if shared:
             union = len(np.unique(np.concatenate([each.labels[dim] for each in groups])))
             found.append(Component(matrix, union - 1 - lost))

@@ -281,6 +281,13 @@ def degrees_of_freedom(shape: tuple[int, int], dims: tuple[str, ...], level: str
     return float((min(sizes.values()) if level in ("global", "within_system") else sizes["system"]) - 1)
 
 
+def among_defined(parts: Parts, dims: tuple[str, ...], df: float) -> float:
+    """`df`, or of groups alone those with a correlation less 1: their average varies with no other group."""
+    if not isinstance(parts, OfGroups) or parts.members in dims or parts.n_defined < 2:
+        return df
+    return float(parts.n_defined - 1)
+
+
 # --- One metric ---
 
 
@@ -296,7 +303,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     asked = ("system", "input") if isinstance(parts, OfMeans) and parts.of_ranks else dims
     dims = varying(parts.shape, dims)
     covariates = len(measure.given)
-    df = degrees_of_freedom(parts.shape, dims, measure.level, covariates)
+    df = among_defined(parts, dims, degrees_of_freedom(parts.shape, dims, measure.level, covariates))
     if dims == ("input",) and (weighted := parts.weighted_variance()) is not None:
         df = weighted[1]
     least = LEAST_CLUSTERS if parts.clustered else LEAST_MEMBERS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -327,7 +328,9 @@ def _held(column: pd.Series[Any]) -> str:
         return _with_decimal_commas(number)
     grades = words.grades(column)
     if not grades:
-        return ""
+        texts = column[pd.to_numeric(column, errors="coerce").isna()].dropna()
+        first = next((each for each in texts if isinstance(each, str) and re.search(r"\d", each)), None)
+        return "" if first is None else f"holds text such as {validate.given(first)}, not numbers"
     shown = validate.listing(grades, words.FEW_GRADES)
     return f"holds text ({shown}); if these are grades, {arguments.adding('labels', several=True)}, the lowest first"
 

@@ -232,6 +232,8 @@ def frame_rows(frame: pd.DataFrame) -> list[tuple[str, str]]:
     said += [("" if at else "used as", text) for at, text in enumerate(found.words())]
     said += [("first", text) for text in _as_numbers(found)]
     said.append(("scores", f"ds = df.meta.to_scores({', '.join(arguments)})"))
+    if not (found.gold or found.raters or found.rated or found.tidy):
+        said.append(("", "human scores: add gold='...', or ratings=['...', '...'] for the columns of single raters"))
     for field, names in found.ambiguous.items():
         others = validate.listing([name for name in names if name != columns.get(field)])
         said.append(("", f"or {field}={others}, if that names the {field}s"))

@@ -24,7 +24,7 @@ def drift(result: xr.Dataset) -> list[str]:
     said: list[str] = []
     for at in range(min(len(named), _MOST_METRICS)):
         first, *rest = _of_metric(result.isel(metric=at), name(named[at]))
-        said += [first[0].upper() + first[1:] if at or not whom else f"{whom}{first}", *rest]
+        said += [wording.capitalised(first if at else f"{whom}{first}"), *rest]
     within = (adjust.decisive(result) <= alpha_of(result)).values[_MOST_METRICS:]
     if len(within):
         more, margin = validate.counted(len(within), "more metric"), setting(float(result.attrs["margin"]))
@@ -90,9 +90,14 @@ def verdicts(one: xr.Dataset) -> str:
         return ""
     changed = f"{_share(one, 'changed')} of {scores:,} scores changed"
     if not n:
-        return f"{changed}."
+        return f"{changed} ({_level(one)})."
     flips = f"{_share(one, 'flip')} of {n:,} verdicts between two systems changed"
-    return f"{changed}; {flips}, {_share(one, 'reversal')} were reversed."
+    return f"{changed}; {flips}, {_share(one, 'reversal')} were reversed ({_level(one)}s)."
+
+
+def _level(one: xr.Dataset) -> str:
+    """Of all intervals except that of the agreement, whose level is that of an equivalence test."""
+    return f"{100 * (1 - alpha_of(one)):.4g} % interval"
 
 
 def _share(one: xr.Dataset, what: str) -> str:
@@ -105,7 +110,7 @@ def shifts(one: xr.Dataset) -> str:
     value, low, high, p = (float(one[each]) for each in ("shift", "shift_low", "shift_high", "shift_pvalue"))
     if math.isnan(value):
         return ""
-    test = "" if math.isnan(p) else f" ({wording.pvalue(p)})"
+    test = f" ({_level(one)}{'' if math.isnan(p) else f', {wording.pvalue(p)}'})"
     text = f"Scores changed by {wording.estimate(value, low, high)} on average{test}"
     own = _significant(one, "system_shift")
     return f"{text}; significantly for {own}." if own and one.sizes["system"] > 1 else f"{text}."
