@@ -55,7 +55,6 @@ ANALYSES = (
         pictures=("disagreement",),
         own={
             "share": Variable("share ordered oppositely"),
-            "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("share"),
         },
         further=False,

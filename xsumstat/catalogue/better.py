@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xsumstat.catalogue.record import Analysis, TestName, Variable
 from xsumstat.catalogue.variables import LIMITS, PAIR, PAIRS, UNDEFINED_GROUPS
 
 GROUP = "better, or equally good"
+_RESAMPLED: dict[str, Any] = {
+    "group": GROUP,
+    "main": ("pvalue",),
+    "dims": (*PAIRS, "resample"),
+    "pictures": ("pvalues",),
+    "aim": "We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
+    "needs_three": True,
+    "say": "narrative.findings_tests.metric_tests",
+    "best": "narrative.findings_tests.leader",
+    "closing": "narrative.findings_tests.uncorrected",
+    "core": PAIR,
+}
 ANALYSES = (
     Analysis(
         "compare_metrics",
@@ -20,37 +34,14 @@ ANALYSES = (
             )
         },
         aim="We tested {tested} with {gold}, {correlation} [zou2007toward].",
+        needs_three=True,
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
         core=PAIR,
     ),
-    Analysis(
-        "perm_test",
-        GROUP,
-        main=("pvalue",),
-        others=("difference", "n_undefined", "exact", "samples"),
-        dims=(*PAIRS, "resample"),
-        pictures=("pvalues",),
-        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
-        say="narrative.findings_tests.metric_tests",
-        best="narrative.findings_tests.leader",
-        closing="narrative.findings_tests.uncorrected",
-        core=PAIR,
-    ),
-    Analysis(
-        "boot_test",
-        GROUP,
-        main=("pvalue",),
-        others=("difference", "n_undefined", "samples"),
-        dims=(*PAIRS, "resample"),
-        pictures=("pvalues",),
-        aim="We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
-        say="narrative.findings_tests.metric_tests",
-        best="narrative.findings_tests.leader",
-        closing="narrative.findings_tests.uncorrected",
-        core=PAIR,
-    ),
+    Analysis("perm_test", others=("difference", "n_undefined", "exact", "samples"), **_RESAMPLED),
+    Analysis("boot_test", others=("difference", "n_undefined", "samples"), **_RESAMPLED),
     Analysis(
         "corr_test",
         GROUP,
@@ -64,6 +55,7 @@ ANALYSES = (
             "corr_test_of_value": "We tested for each metric whether its agreement with {gold} differs from {against}, "
             "{correlation}."
         },
+        needs_three=True,
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -80,6 +72,7 @@ ANALYSES = (
         tests={"jackknife": TestName("two one-sided jackknife tests")},
         aim="We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
         "than {margin} [schuirmann1987comparison, braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.equivalence",
         closing="narrative.findings_tests.uncorrected",
         core=PAIR,
@@ -95,6 +88,7 @@ ANALYSES = (
         aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
         "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
         "braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.margin_sensitivity",
         core=("margin",),
     ),
@@ -108,6 +102,7 @@ ANALYSES = (
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
         "another, by the share of resamples in which it does, and call an order resolved if the share is at "
         "least {threshold} [braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.dominance",
         core=PAIR,
         only=dict.fromkeys(PAIR, ("probability", "resolved", "probability_shift")),

@@ -20,7 +20,6 @@ ANALYSES = (
         own={
             "accuracy": Variable("share of pairs with the same choice as a person"),
             "difference": Variable("difference from human accuracy on the same pairs"),
-            "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("accuracy"),
         },
         further=False,
@@ -62,7 +61,6 @@ ANALYSES = (
         own={
             "difference": Variable("judge's share of choices minus the human share"),
             "share": Variable("share of the judge's choices, ties half"),
-            "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("difference"),
         },
         further=False,
@@ -84,7 +82,6 @@ ANALYSES = (
         own={
             "difference": Variable("difference of strengths", turned="negated"),
             "cluster": Variable("cluster of systems without significant differences, 1 is best", dtype=int),
-            "n_pairs": Variable("number of pairs of outputs", dtype=int),
             **limits_of("strength"),
         },
         further=False,

@@ -72,7 +72,7 @@ VARIABLES: dict[str, Variable] = {
     "gold_win_share": Variable("share of resamples in which the system is better by gold"),
     "gap_low": Variable("smallest difference of means by the metric", "score"),
     "gap_high": Variable("largest difference of means by the metric", "score"),
-    "n_pairs": Variable("number of pairs", dtype=int),
+    "n_pairs": Variable("number of pairs of outputs", dtype=int),
     "mean_difference": Variable("difference of the means of system_means", "score", turned="negated"),
     "mean": Variable("mean human score", "score"),
     "human_mean": Variable("mean of the ratings alone", "score"),

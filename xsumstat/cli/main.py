@@ -263,38 +263,36 @@ def _address(text: str) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return 0, or 2 for bad input."""
     if (sys.argv[1:] if argv is None else argv) == ["compile"]:
-        return _compile()
+        return _status(_compile, "")
     args = parser().parse_args(argv)
     with warnings.catch_warnings(), arguments.written_for(options.FACE):
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning  # type: ignore[assignment]
-        try:
-            return _run(args)
-        except BrokenPipeError:  # whoever read our output has seen enough
-            sys.stdout = None
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            print(f"xsumstat: error: {error}", file=sys.stderr)
-            return 2
-        except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
-            if "ymlink loop" not in str(error):
-                raise
-            print(f"xsumstat: error: {args.scores}: its links lead in a circle", file=sys.stderr)
-            return 2
-        except KeyboardInterrupt:
-            print("xsumstat: stopped", file=sys.stderr)
-            return 130
-    return 0
+        return _status(lambda: _run(args), args.scores)
+
+
+def _status(run: Callable[[], int], scores: str) -> int:
+    """The exit status of what is run; an error is printed."""
+    try:
+        return run()
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stdout = None
+        return 0
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _say(f"error: {error}")
+        return 2
+    except RuntimeError as error:  # how Python before 3.13 says that links lead in a circle
+        if "ymlink loop" not in str(error):
+            raise
+        _say(f"error: {scores}: its links lead in a circle")
+        return 2
+    except KeyboardInterrupt:
+        _say("stopped")
+        return 130
 
 
 def _compile() -> int:
-    try:
-        done = compilation.compile_all()
-    except (OSError, ValueError) as error:
-        print(f"xsumstat: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("xsumstat: stopped", file=sys.stderr)
-        return 130
+    done = compilation.compile_all()
     print(f"xsumstat: compiled {done.kernels} kernels in {done.seconds:.0f} s; they are kept in {done.folder}")
     return 0
 
@@ -382,7 +380,8 @@ def _answers(
     if args.gold is None and "gold" not in ds.attrs:
         raise _no_gold("metrics", locate.checked_scores(ds).indexes["metric"])
     if args.lower_is_better:
-        ds = _oriented(ds, args.lower_is_better)
+        locate.checked_scores(ds)
+        ds = directions.declare(ds, args.lower_is_better, "--lower-is-better")
     started = time.monotonic()
     _say(f"{name}: resampling …")
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
@@ -600,11 +599,6 @@ def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")
     _say(match.text(name))
     return ds
-
-
-def _oriented(ds: xr.Dataset, lower: list[str]) -> xr.Dataset:
-    locate.checked_scores(ds)
-    return directions.declare(ds, lower, "--lower-is-better")
 
 
 def _metrics(ds: xr.Dataset, args: argparse.Namespace) -> list[Any] | None:

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -102,5 +102,4 @@ def one_of(name: str, allowed: Collection[str]) -> dict[str, Any]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error).removeprefix(f"{name} ")) from error
 
-    checked_type: Callable[[str], str] = checked
-    return {"type": checked_type, "metavar": "{" + ",".join(allowed) + "}"}
+    return {"type": checked, "metavar": "{" + ",".join(allowed) + "}"}
