@@ -31,7 +31,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
 
-FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", score_files.SUFFIX, *recognised.SUFFIXES)
+FORMATS = (*usual.TABLES, *stores.STORES, score_files.SUFFIX, *recognised.SUFFIXES)
 
 
 @validate.public
@@ -126,17 +126,17 @@ def to_scores(
     table = rows.with_system(table, system)
     scale = texts.checked(labels)
     table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
-    settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     table, dims = runs.named(table, run, dims)
+    how: dict[str, Any] = {"metric": metric, "system": system, "input": input, "value": value, "wide": wide}
+    how |= {"dims": dims, "aggregate": aggregate, "repeated": run is not None}
     if ratings is None:
         if rater is not None:
             raise ValueError(f"rater={rater!r} says who rated: name the metrics that are ratings in ratings=")
-        ds = _of_scores_alone(table, metric=metric, wide=wide, dims=dims, repeated=run is not None, **settings)
+        ds = _of_scores_alone(table, **how)
     else:
-        settings |= {"metric": metric, "wide": wide, "dims": dims, "repeated": run is not None}
         if wide and metric is None:
             _report_other_raters(table, ratings, rater, [system, input, *dims])
-        ds = _with_ratings(table, ratings, rater, **settings)
+        ds = _with_ratings(table, ratings, rater, **how)
         gold = roles.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
     if wide and run is None:
@@ -221,10 +221,9 @@ def _with_ratings(
         if others is not None and not metric and not rows.has_metrics(others, labelled):
             others, metric = others.assign(**{by_raters.VALUES: np.nan}), [by_raters.VALUES]
     else:
-        rows.known_columns(frame, {"metric": "metric" if metric is None else metric, "value": value})
-        split = by_raters.split_tidy(
-            frame, names, rater, labelled, "metric" if metric is None else metric, value, place
-        )
+        metric = "metric" if metric is None else metric
+        rows.known_columns(frame, {"metric": metric, "value": value})
+        split = by_raters.split_tidy(frame, names, rater, labelled, metric, value, place)
         others = split.scores if len(split.scores) else None
     own, rated, place_of_rating = dims, split.ratings, split.place_of_rating
     if repeated and (kept := runs.of_outputs(rated)) is not None:
@@ -322,10 +321,9 @@ def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:
         if path.suffix.lower() == ".parquet":
             frame = pd.read_parquet(path)
         else:
-            separator = "\t" if path.suffix.lower() == ".tsv" else ","
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", index_col=False, nrows=rows_read)
+                frame = tables.parsed(path, nrows=rows_read)
     except (ValueError, OSError, pd.errors.ParserWarning):  # of which the reader says more
         return pd.DataFrame(columns=names)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
@@ -341,5 +339,5 @@ def table(file: Path | recognised.File, labels: list[str]) -> tuple[pd.DataFrame
         extras.optional("pyarrow", "data")
         stores.check_parquet(path)
         return pd.read_parquet(path), lambda row: f"{path.name}, row {row}"
-    frame, lines = tables.read(path, "\t" if suffix == ".tsv" else ",", labels)
+    frame, lines = tables.read(path, labels)
     return frame, lambda row: f"{path.name}, line {lines[row]}"
