@@ -15,6 +15,7 @@ from xsumstat.core.labels import labels_along, labels_where
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
+from xsumstat.dataset.masks import Masked
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
 
@@ -114,6 +115,18 @@ def _check_labels(shape: tuple[int, int], dims: tuple[str, ...]) -> None:
     systems, inputs = shape
     if all({"system": systems, "input": inputs}.get(dim, systems * inputs) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
+
+
+def check_masked(masked: Masked, level: str, these_systems: bool | None) -> None:
+    """Raise where nothing can be used, and report what cannot; lazy scores wait for `check_used`."""
+    if masked.kept is not None:
+        check_together(*masked.kept, *masked.present)
+        report_empty(*masked.kept)
+    if masked.used is None:
+        check_sizes(masked.score, level, these_systems=these_systems)
+    else:
+        with validate.gathered():  # that they are few is said later, of those that are used
+            check_sizes(masked.score, level)
 
 
 def check_used(
