@@ -56,7 +56,7 @@ def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool |
         check_counts(score.sizes["system"], score.sizes["input"], level, these_systems=these_systems)
 
 
-def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
+def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None) -> None:
     """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems."""
     if these_systems is None:
         these_systems = systems < facts.ENOUGH_SYSTEMS
@@ -198,13 +198,10 @@ def check_gold(spread: Fact, name: str) -> None:
     )
 
 
-def largest(values: xr.DataArray) -> xr.DataArray:
-    return abs(values).max()
-
-
-def check_squares(size: xr.DataArray, name: str) -> None:
-    if float(size) > _LARGEST:
-        raise ValueError(f"{name} has values up to {float(size):.3g}, whose squares are too large; divide them first")
+def check_squares(values: xr.DataArray, name: str) -> None:
+    size = float(abs(values).max())
+    if size > _LARGEST:
+        raise ValueError(f"{name} has values up to {size:.3g}, whose squares are too large; divide them first")
 
 
 def _all_vary(spread: Fact) -> bool:

@@ -165,7 +165,7 @@ def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None)
     later.make(checks.check_metrics, of_values(facts.spread, score), True)
     for values, what in ((human, f"gold {name!r}"), (score, "score")):
         if values is not None:
-            later.make(checks.check_squares, of_values(checks.largest, values), what)
+            later.make(checks.check_squares, values, what)
     return later
 
 
