@@ -1,7 +1,9 @@
 """The page about judges: which questions it asks, what it answers, and the gate of the command line."""
 
 import base64
+import copy
 import math
+import pickle
 import re
 
 import matplotlib.pyplot as plt
@@ -66,6 +68,12 @@ def ds():
 @pytest.fixture(scope="module")
 def page(ds):
     return ds.meta.report(kind="judge", name="outputs")
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda page: pickle.loads(pickle.dumps(page))])
+def test_a_copy_of_a_page_says_the_same(page, again):
+    twin = again(page)
+    assert twin.text() == page.text() and twin.conclusion() == page.conclusion()
 
 
 def test_every_question_is_asked_and_answered(page):

@@ -125,6 +125,9 @@ class Sentence(str):
         made.body, made.how = body, how
         return made
 
+    def __reduce__(self) -> tuple[type[Sentence], tuple[str, str]]:  # copies and pickles are made from the parts
+        return Sentence, (self.body, self.how)
+
 
 @dataclass(frozen=True)
 class Over:

@@ -370,8 +370,7 @@ def _said(score: xr.DataArray, match: _Match, names: list[Hashable], references:
             own = [at for at, system in enumerate(score["system"].values) if system in references]
             lacking[(slice(None),) * dims.index("system") + (own,)] = False
         if lacking.any():
-            first = ["/".join(str(score.indexes[dim][at]) for dim, at in zip(dims, place, strict=True))
-                     for place in np.argwhere(lacking)[:3]]  # fmt: skip
+            first = [cells.output_name(score, dims, place) for place in np.argwhere(lacking)[:3]]
             texts.append(f"{int(lacking.sum()):,} of {int(there.sum()):,} outputs have no row, e.g. {', '.join(first)}")
     if texts:
         validate.warn("; ".join([said, *texts]), "scores_left_out")

@@ -24,7 +24,7 @@ def drift(result: xr.Dataset) -> list[str]:
     said: list[str] = []
     for at in range(min(len(named), _MOST_METRICS)):
         first, *rest = _of_metric(result.isel(metric=at), name(named[at]))
-        said += [first[0].upper() + first[1:] if at or not whom else f"{whom}{first}", *rest]
+        said += [wording.capitalised(first if at else f"{whom}{first}"), *rest]
     within = (adjust.decisive(result) <= alpha_of(result)).values[_MOST_METRICS:]
     if len(within):
         more, margin = validate.counted(len(within), "more metric"), setting(float(result.attrs["margin"]))
