@@ -260,7 +260,7 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
     """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:
         return
-    tied, there = found
+    tied, there, by_gold, scored = found
     way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
     if n_systems == 2:
         what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
@@ -269,6 +269,15 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
         often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
         counts = np.where(often, tied.values, 0)
     _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
+    often = (by_gold.values > OFTEN_TIED * scored.values) & (by_gold.values < scored.values)  # else it is constant
+    if n_systems > 2 and often.any():
+        at = int(np.argmax(np.where(often, by_gold.values, 0)))
+        most, size = int(by_gold.values[at]), int(scored.values[at])
+        validate.warn(
+            f"inputs left out, as the human scores of all systems are equal there; {way} counts ties: {most:,} of "
+            f"{size:,}",
+            "gold_ties_left_out",
+        )
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
