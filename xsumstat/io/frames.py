@@ -139,6 +139,8 @@ def to_scores(
         ds = _with_ratings(table, ratings, rater, **how)
         gold = roles.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
+    if wide and run is None:
+        _report_rows_without_scores(table, ds, [system, input, *dims])
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
 
@@ -150,6 +152,19 @@ def _of_scores_alone(
     if repeated and not wide:
         frame, place = runs.in_every_run(frame, place)
     return rows.of_frame(frame, wide=wide, place=place, **how)
+
+
+def _report_rows_without_scores(frame: pd.DataFrame, ds: xr.Dataset, labelled: list[str]) -> None:
+    """Warn of outputs without any number: no array of scores can distinguish them from outputs that do not exist."""
+    listed = len(frame.drop_duplicates(labelled))
+    lacking = listed - int(ds["score"].notnull().any("metric").sum())
+    if 0 < lacking < listed:
+        validate.warn(
+            f"{lacking:,} of {validate.counted(listed, 'output')} {'has' if lacking == 1 else 'have'} no score and no "
+            "rating, and count as no outputs: if a judge refused them, missingness and reports count too few refusals. "
+            "A column with a number for each output, such as its length, keeps them",
+            "no_score",
+        )
 
 
 def _report_other_raters(frame: pd.DataFrame, ratings: Any, rater: str | None, labelled: list[str]) -> None:
@@ -289,6 +304,8 @@ def read_scores(
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}
     ds = _of_scores_alone(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
+    if wide and run is None:
+        _report_rows_without_scores(frame, ds, [system, input, *dims])
     gold = roles.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
