@@ -56,7 +56,7 @@ def laid_out(by_pair: Mapping[Any, xr.DataArray], pairs: Sequence[tuple[int, ...
     """Results of unordered pairs as metric x other_metric; signs change where the two change places."""
     cells = square({str(name): each.variable for name, each in by_pair.items()}, pairs, scores.rows, scores.columns)
     ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
-    return labelled(xr.Dataset(cells, coords_beside(by_pair, "_pair")), ours, theirs)
+    return labelled(xr.Dataset(cells, coords_beside(by_pair)), ours, theirs)
 
 
 def square(
@@ -105,9 +105,9 @@ def of_pairs(
     return cells
 
 
-def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
-    every = (coords for each in arrays.values() for coords in each.coords.variables.items())
-    return {name: coord for name, coord in every if dim not in coord.dims}
+def coords_beside(by_pair: Mapping[Any, xr.DataArray]) -> dict[Any, xr.Variable]:
+    every = (coords for each in by_pair.values() for coords in each.coords.variables.items())
+    return {name: coord for name, coord in every if "_pair" not in coord.dims}
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:

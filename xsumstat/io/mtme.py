@@ -99,13 +99,15 @@ def read_mtme(
 
 
 def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
-    units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     files = _files(root, language_pair, granularity)
     if not files:
+        there = sorted({file.name.partition(".")[0] for file in (root / "human-scores").glob(f"*.{granularity}.score")})
         raise FileNotFoundError(
             f"{root} holds no {granularity!r} scores of {language_pair!r}: no human-scores/{language_pair}.*."
             f"{granularity}.score, and no metric-scores/{language_pair}/*.{granularity}.score"
+            f"{f'; language pairs there: {validate.listing(there)}' if there else ''}"
         )
+    units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, [kind for _, kind in files.values()])
     people = mtme_texts.reference_names(root, language_pair)

@@ -293,7 +293,7 @@ def _difference(result: xr.Dataset) -> str:
     at = ~np.isnan(result["pvalue"].values.ravel())
     of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
     value, low, high, p = (float(of[each].values.ravel()[at][0]) for each in _OF_ONE)
-    level = f"{100 * (1 - 2 * alpha_of(result)):g} % interval"
+    level = f"{100 * wording.interval_level(result.attrs):.4g} % interval"
     text, *ends = wording.alike([value, low, high])
     return f": they differ by {text} ({level} [{', '.join(ends)}]), {wording.pvalue(p)}"
 

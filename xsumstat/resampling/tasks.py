@@ -236,7 +236,8 @@ def _memory() -> float:
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         try:
-            workers = distributed.default_client().scheduler_info(n_workers=-1)["workers"].values()
+            told = distributed.default_client().scheduler_info(n_workers=-1)
+            workers = told.get("workers", {}).values()  # a client without its scheduler knows of none
         except ValueError:  # there is no client
             workers = ()
         limits = [each["memory_limit"] / max(1, each["nthreads"]) for each in workers if each["memory_limit"]]
