@@ -83,7 +83,7 @@ def plan(result: xr.Dataset) -> list[str]:
             continue
         who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
         if "difference" in dims:
-            who = f"a difference of {number(float(one['difference']))}" + (f" with {who}" if who else "")
+            who = f"a difference of {setting(float(one['difference']))}" + (f" with {who}" if who else "")
         if "n_raters" in dims:
             who = f"{who or 'a design'} with {validate.counted(int(one['n_raters']), 'rater')}"
         least = _least(one)
@@ -182,7 +182,7 @@ def _reached(one: xr.Dataset, alone: str) -> str:
     beside = f" ({beside})" if beside else ""
     if what == "power":
         return (
-            f"A difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
+            f"A difference of {setting(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
         )
     level = f"{100 * float(one.attrs['confidence_level']):.4g} %"
     estimand = str(one.attrs["estimand"])
