@@ -36,7 +36,7 @@ def agree(got, want, name="correlation", atol=1e-10):
 # --- Degrees of freedom ---
 
 
-@pytest.mark.filterwarnings("ignore:inputs left out", "ignore:only 3 systems")
+@pytest.mark.ignore_codes("ties_left_out")
 def test_an_average_has_the_degrees_of_freedom_of_what_is_averaged():
     """Student's t interval about the mean of Fisher's scale, from the inputs on which scores vary."""
     x = np.array([[1, 2, 2, 3, 1, 2, 1, 4], [2, 2, 2, 1, 1, 3, 1, 1], [3, 1, 2, 2, 1, 1, 1, 2]], dtype=float)

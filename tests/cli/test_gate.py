@@ -78,6 +78,10 @@ def test_the_command_line(tmp_path, capsys):
     assert cli.main(asked) == 2
     assert "--anchor and --require 'drift <= .05' need each other" in capsys.readouterr().err
     assert cli.main([*asked[:-2], "--require", "drift <= .5"]) == 2
+    capsys.readouterr()
+    assert cli.main([*asked, "--judge"]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "Has the judge changed?" in said and "within ±.05" in said
 
 
 def test_a_rule_says_which_judge_fails_it_and_how_surely():

@@ -119,3 +119,15 @@ def test_other_words_are_met_with_the_nearest_name():
 def test_an_argument_without_a_default_is_named_and_explained(ask, words):
     with pytest.raises(TypeError, match=f"^{re.escape(words)}"):
         ask(xsumstat.load_dataset("demo"))
+
+
+def test_a_part_of_a_few_names_suggests_each():
+    names = ["expert_relevance", "turker_relevance", "rouge-1_f1", "rouge-1_recall", "rouge-2_f1", "human"]
+    for word, right in (
+        ("relevance", "'expert_relevance' or 'turker_relevance'"),
+        ("ROUGE-1", "'rouge-1_f1' or 'rouge-1_recall'"),
+        ("Human", "'human'"),
+        ("humans", "'human'"),
+    ):
+        assert validate.suggestion(word, names) == f"; did you mean {right}?"
+    assert validate.suggestion("_f1", names).count(" or ") == 0  # too short a part

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from conftest import dataset
@@ -232,3 +233,22 @@ def test_scores_a_tenth_beyond_the_ratings_are_not_outside(given, told):
         warnings.simplefilter("always")
         scales.warn(score, xr.DataArray(TEN), xr.zeros_like(score["metric"], dtype=bool))
     assert [each.message.code for each in said] == ["other_scale"] * told
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_means_of_labelled_ratings_have_no_label():
+    rng = np.random.default_rng(0)
+    rows = pd.MultiIndex.from_product([["a", "b"], range(20)], names=["system", "input"]).to_frame(index=False)
+    for name in ("ann_1", "ann_2", "judge"):
+        rows[name] = rng.choice(["fail", "pass"], len(rows))
+    ds = rows.meta.to_scores(wide=True, ratings=["ann_1", "ann_2"], labels=["fail", "pass"])
+    asked = {"level": "global", "coefficient": "sensitivity", "positive": "fail"}
+    with pytest.raises(
+        ValueError, match="means of raters lie between the labels 'fail', 'pass'; ds.meta.majority_vote"
+    ):
+        ds.meta.ci("human", **asked)
+    one = ds.meta.ci(ds.rating.sel(rater="ann_1", drop=True), metric="judge", **asked)
+    failed = rows[rows["ann_1"] == "fail"]
+    assert one.correlation.item() == pytest.approx((failed["judge"] == "fail").mean())
+    with pytest.raises(ValueError, match="did you mean 'fail'"):
+        ds.meta.ci(ds.rating.sel(rater="ann_1", drop=True), metric="judge", **asked | {"positive": "failed"})

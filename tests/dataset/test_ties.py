@@ -103,3 +103,34 @@ def test_lazy_scores_say_so_when_they_are_computed():
     pytest.importorskip("dask")
     at_once = said(lambda: scores(8).meta.corr(level="input"))
     assert said(lambda: scores(8).chunk({"metric": 1}).meta.corr(level="input").compute()) == at_once != []
+
+
+@pytest.mark.parametrize(("n_tied", "told"), [(0, False), (3, False), (4, True), (11, True)])
+def test_inputs_whose_human_scores_tie_all_systems_are_counted(n_tied, told):
+    """They have no correlation by any metric: so told once, without a metric's name, of more than a quarter."""
+    ds = scores(0)
+    ds["human"][:, :n_tied] = 2.0
+
+    def ask():
+        ds.meta.ci(level="input", coefficient="kendall", resample="input")
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask()
+    text = "inputs left out, as the human scores of all systems are equal there; coefficient='acc_eq' counts ties"
+    assert of_code(caught, "gold_ties_left_out") == ([f"{text}: {n_tied} of 12"] if told else [])
+    assert of_code(caught, CODE) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_of_human_ties_with_gaps(seed):
+    rng = np.random.default_rng(seed)
+    ds = scores(0, n_systems=int(rng.integers(3, 6)), seed=seed)
+    ds["human"] = ds.human.round().where(rng.random(ds.human.shape) > 0.2)
+    ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.2)
+    tied, there = facts.gold_ties(ds.score, ds.human)
+    for at, metric in enumerate(ds.score.values):
+        columns = zip(metric.T.tolist(), ds.human.values.T.tolist(), strict=True)
+        known = [[z for x, z in zip(*each, strict=True) if x == x and z == z] for each in columns]
+        several = [values for values in known if len(values) > 1]
+        assert (tied.values[at], there.values[at]) == (sum(len({*each}) == 1 for each in several), len(several))

@@ -52,6 +52,14 @@ def test_other_scales_are_not_remarked_on(values, recwarn):
     assert not recwarn.list
 
 
+def test_a_frame_of_raters_is_remarked_on_once_and_labels_are_written_as_numbers():
+    human = grades(33).assign_coords(input=np.arange(20))
+    frame = human.to_series().rename("ann_1").reset_index().assign(ann_2=3)
+    with pytest.warns(xsumstat.CautionWarning, match=r"\(system 'a', input 0, rater 'ann_1'\)") as caught:
+        xsumstat.add_gold(xr.Dataset({"score": human.expand_dims(metric=["rouge"])}), frame)
+    assert [each.message.code for each in caught] == ["far_rating"]
+
+
 def test_human_scores_and_ratings_are_looked_at():
     human = grades(33)
     ds = xr.Dataset({"score": human.expand_dims(metric=["rouge"])})

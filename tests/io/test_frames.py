@@ -11,7 +11,7 @@ import xarray as xr
 from conftest import dataset
 from helpers import pairwise
 
-from xsumstat import CautionWarning
+from xsumstat import CautionWarning, LeftOutWarning
 from xsumstat.cli import main as cli
 from xsumstat.io import frames
 
@@ -97,6 +97,22 @@ def test_texts_with_digits_are_shown():
         pytest.raises(ValueError, match="'judge'] names the column 'gpt', which is no metric: it holds no numbers"),
     ):
         wide.meta.to_scores(wide=True, kind={"judge": ["gpt"]})
+
+
+def test_refusals_that_nobody_rated_are_reported():
+    rows = {
+        "system": list("aabb"),
+        "input": [1, 2, 1, 2],
+        "human": [1.0, None, None, 2.0],
+        "judge": [2.0, None, 1.0, 3.0],
+    }
+    with pytest.warns(LeftOutWarning, match="1 of 4 outputs has no score and no rating, and count as no outputs"):
+        pd.DataFrame(rows).meta.to_scores(wide=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = pd.DataFrame(rows | {"length": [5, 6, 7, 8]}).meta.to_scores(wide=True, gold="human")
+    found = kept.meta.missingness(metric="judge", score_range=(1, 5), rng=1)
+    assert found.n_missing.sum() == 1 and found.n_outputs.sum() == 4
 
 
 @pytest.mark.parametrize("kind, meant", [("covariat", "covariate"), ("Humans", "human"), ("judges", "judge")])

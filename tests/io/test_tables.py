@@ -133,6 +133,6 @@ def test_whole_numbers_beyond_64_bits_are_numbers(tmp_path):
 
 def test_the_line_of_each_row_and_columns_of_text(tmp_path):
     (tmp_path / "a.csv").write_text('\nsystem,input,r1\n"a\n",01,5\n\nNA,,6\n')
-    frame, lines = tables.read(tmp_path / "a.csv", ",", ["system", "input"])
+    frame, lines = tables.read(tmp_path / "a.csv", ["system", "input"])
     assert lines == [3, 6] and frame.system.tolist() == ["a\n", "NA"] and frame.input.tolist() == ["01", ""]
     assert frame.r1.tolist() == [5, 6] and frame.index.tolist() == [0, 1]

@@ -426,6 +426,12 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
     assert f"Of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
 
 
+def test_of_many_labels_with_one_best_metric():
+    r = np.array([[0.5, 0.5, 0.6, 0.5, 0.5], [0.4, 0.4, 0.4, 0.4, 0.4]])
+    one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
+    assert conclusion(one).startswith("a is the best in all 5 labels of input.")
+
+
 def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     r = np.array([[0.5, 0.1, 0.25, 0.75, 0.6], [0.4, 0.4, 0.125, 0.5, 0.5]])
     kinds = {"metric": ["a", "b"], "kind": [*"vwxy", "all"]}

@@ -57,10 +57,10 @@ def test_a_task_that_just_fits_is_no_error(monkeypatch):
     plan = tasks._Plan([(slice(0, 1), [0, 1])], [range(1)], matrix_bytes=100, target_bytes=7)
     needed = 2 * (2 + 1) * 100 + 7  # two metrics and the gold, twice, and a target
     monkeypatch.setattr(tasks, "_memory", lambda: needed)
-    tasks._check_room(None, plan)
+    tasks._check_room(plan)
     monkeypatch.setattr(tasks, "_memory", lambda: needed - 1)
     with pytest.raises(ValueError, match="one task needs about"):
-        tasks._check_room(None, plan)
+        tasks._check_room(plan)
 
 
 # --- Bootstrap-t ---

@@ -1,5 +1,8 @@
 """Jobs with Dask: what the tasks of a graph see, how many they are, and what does not fit."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -87,3 +90,10 @@ def test_what_does_not_fit_is_refused_at_once(monkeypatch):
     monkeypatch.setattr(tasks, "_memory", lambda: 1e6)
     with pytest.raises(ValueError, match="there are 0.001 GB for a task"):
         ds.isel(input=slice(200)).meta.perm_test("human", n_resamples=99)
+
+
+def test_a_client_without_its_scheduler_knows_of_no_worker(monkeypatch):
+    """It says nothing of workers, and the limit is the memory of this machine."""
+    client = types.SimpleNamespace(scheduler_info=lambda n_workers: {})
+    monkeypatch.setitem(sys.modules, "distributed", types.SimpleNamespace(default_client=lambda: client))
+    assert tasks._memory() > 1e6

@@ -31,7 +31,7 @@ from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
 from xsumstat.inference.close_pairs import ClosePairs
 from xsumstat.inference.intervals import bootstrap_interval
-from xsumstat.resampling.bootstrap import BootstrapInterval
+from xsumstat.resampling.bootstrap import BootstrapInterval, OfInterval
 from xsumstat.resampling.jobs import Job
 
 UNITS = ("quantile", "score")
@@ -187,12 +187,8 @@ class _Close(Job[_Ready]):
 
 
 @dataclass(frozen=True)
-class _Bootstrapped(_Close):
+class _Bootstrapped(OfInterval[_Ready], _Close):
     interval: BootstrapInterval
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        return self.interval.n_resamples
 
     def block(self, ready: _Ready, block: int, out: FloatArray, stop: threading.Event | None) -> None:
         (plan,) = self.interval.plans(ready.shape)

@@ -50,8 +50,9 @@ from xsumstat.dataset import (
 )
 from xsumstat.dataset import scores as schema
 from xsumstat.inference.intervals import INTERVALS
-from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, Target, fisher
+from xsumstat.resampling.bootstrap import Bootstrap, BootstrapInterval, fisher
 from xsumstat.resampling.jackknife import Jackknife, RefitOf
+from xsumstat.resampling.jobs import Target
 from xsumstat.resampling.studentized import Studentized
 
 # Intervals that draw systems, however few.

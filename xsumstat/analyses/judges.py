@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.analyses import calibration, scales
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.raters import check_several, ratings_of
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import (
     align,
@@ -186,7 +186,8 @@ def _with_items(found: xr.Dataset, min_items: int) -> xr.Dataset:
     few = found["n_items"] < min_items
     if bool(few.all()):
         most = int(found["n_items"].max())
-        way = f"; rate more, or pass min_items={most}" if most > 1 else ""
+        fewer = arguments.only_in_python(f", or pass min_items={most}") if most > 1 else ""
+        way = f"; rate more{fewer}" if most > 1 else ""
         raise ValueError(
             f"no rater has {min_items} outputs that the judge and another rater scored, too; the most is {most}{way}"
         )

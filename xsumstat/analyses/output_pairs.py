@@ -157,12 +157,7 @@ def square(numbers: FloatArray, pairs: IntArray, size: int) -> FloatArray:
 
 def _in_turn(job: jobs.OverInputs) -> FloatArray:
     """The numbers of a job (names, rows), its blocks one after the other, as a task of Dask has one thread."""
-    numbers = []
-    for at in job.batches():
-        ready = job.ready(at)
-        done = tasks.blocks_of(job, ready, range(job.n_blocks))
-        numbers.append(job.finish(ready, done.counts, done.samples))
-    return np.concatenate(numbers, axis=1)
+    return np.concatenate([jobs.in_turn(job, job.ready(at)) for at in job.batches()], axis=1)
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def _laid_out(
     cells = pair_results.square(numbers, pairs.tolist(), rows, columns, DIMS, analysis="compare_systems")
     ours, theirs = (score.isel(system=each) for each in (rows, columns))
     ordered = {name: cells[name] for name in _ORDERED if name in cells}
-    laid_out = xr.Dataset(ordered, pair_results.coords_beside(by_pair, "_pair"))
+    laid_out = xr.Dataset(ordered, pair_results.coords_beside(by_pair))
     return pair_results.labelled(laid_out, ours, theirs, "system")
 
 

@@ -128,8 +128,9 @@ def _correlations(tasks: Mapping[str, _Asked]) -> dict[str, xr.Dataset]:
     finally:
         for (_, text), of_tasks in said.items():
             names, (caveat, *others) = zip(*of_tasks, strict=True)
-            of_all = f"tasks {wording.listed(map(repr, names), _MOST_NAMED)}{text}"
-            validate.warn(caveat.said(of_all) if others else caveat)
+            if others:
+                caveat = caveat.said(f"tasks {wording.listed(map(repr, names), _MOST_NAMED)}{text}")
+            validate.warn(caveat)
     return found
 
 

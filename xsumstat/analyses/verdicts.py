@@ -12,7 +12,7 @@ from xsumstat.analyses import bootstrap_wins, system_tests
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.systems import DIMS, labelled_systems, warn_few
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray, IntArray
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, facts, labelled, pair_results, results
 from xsumstat.dataset import scores as schema
 
@@ -77,11 +77,10 @@ def discriminative_agreement(
         types={"confusion": int},
         sizes=dict.fromkeys(verdicts, len(VERDICTS)),
     )
-    picked, there = _by_systems(by_pair, pairs, places, places)
-    cells = {"n_inputs": pair_results.where(there, picked["n_inputs"], 0)}
-    for name, one, two in (("win_share", "first", "second"), ("gold_win_share", "gold_first", "gold_second")):
-        cells[name] = pair_results.where(there, _turned(places, places, picked[two], picked[one]), np.nan)
-    found = results.together(numbers).assign(cells)
+    sided = {"win_share": ("first", "second"), "gold_win_share": ("gold_first", "gold_second")}
+    of_pair = {name: each.variable for name, each in by_pair.items()}
+    cells = pair_results.square(of_pair, pairs.tolist(), places, places, DIMS, sided=sided)
+    found = results.together(numbers).assign({name: cells[name] for name in ("n_inputs", *sided)})
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     coords |= {name: xr.DataArray(list(VERDICTS), dims=name) for name in verdicts}
     found = pair_results.labelled(found, score, score, "system")
@@ -111,18 +110,3 @@ def _weighted_f1(confusion: Any) -> float:
         return float(np.nan)
     f1 = 2 * np.diag(confusion) / np.maximum(by_gold + by_metric, 1)
     return float(f1 @ by_gold / by_gold.sum())
-
-
-def _turned(rows: Sequence[int], columns: Sequence[int], backward: xr.Variable, forward: xr.Variable) -> xr.Variable:
-    """What is found of pairs of systems, backward where the first system of the pair is the column's."""
-    return pair_results.where(xr.Variable(DIMS, np.greater.outer(rows, columns)), backward, forward)
-
-
-def _by_systems(
-    by_pair: dict[str, xr.DataArray], pairs: IntArray, rows: Sequence[int], columns: Sequence[int]
-) -> tuple[dict[str, xr.Variable], xr.Variable]:
-    """Numbers of pairs laid out as system x other_system, and where there is a pair."""
-    place = {frozenset(pair): at for at, pair in enumerate(pairs.tolist())}
-    at = np.array([[place.get(frozenset((a, b)), -1) for b in columns] for a in rows])
-    picked = xr.Variable(DIMS, np.maximum(at, 0))
-    return {name: each.variable.isel(_pair=picked) for name, each in by_pair.items()}, xr.Variable(DIMS, at >= 0)

@@ -17,7 +17,7 @@ from xsumstat.core import validate
 from xsumstat.dataset import align, checks, chunking, facts, metric_pairs, pair_results, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
-from xsumstat.resampling.bootstrap import Target
+from xsumstat.resampling.jobs import Target
 
 _RATER_MARGINS = ("rater_sd", "rater_range")
 

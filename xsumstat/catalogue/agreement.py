@@ -17,6 +17,7 @@ ANALYSES = (
         tests={"": TestName("a test of each group's correlation")},
         in_table="correlation",
         aim="We correlated the scores of each metric with {gold}, {correlation}.",
+        needs_three=True,
         say="narrative.findings.corr",
         best="narrative.findings.best_metric",
         closing="narrative.findings.corr_closing",
@@ -35,6 +36,7 @@ ANALYSES = (
             "ci_of_differences": "We estimated how much better each metric agrees with {gold} than {others}, "
             "{correlation}, with confidence intervals [deutsch2021statistical]."
         },
+        needs_three=True,
         say="narrative.findings.ci",
         best="narrative.findings.best_metric",
         closing="narrative.findings.ci_closing",
@@ -50,6 +52,7 @@ ANALYSES = (
         beside=("rank", "cluster"),
         aim="We ranked the metrics by their agreement with {gold}, {correlation}, in clusters: a new cluster "
         "begins where a metric of the previous cluster is significantly better [freitag2021results].",
+        needs_three=True,
         say="narrative.findings_tests.rank",
         best="narrative.findings.best_metric",
         closing="narrative.findings_tests.clusters_closing",

@@ -14,6 +14,7 @@ _RESAMPLED: dict[str, Any] = {
     "dims": (*PAIRS, "resample"),
     "pictures": ("pvalues",),
     "aim": "We tested {tested} with {gold}, {correlation} [deutsch2021statistical].",
+    "needs_three": True,
     "say": "narrative.findings_tests.metric_tests",
     "best": "narrative.findings_tests.leader",
     "closing": "narrative.findings_tests.uncorrected",
@@ -33,6 +34,7 @@ ANALYSES = (
             )
         },
         aim="We tested {tested} with {gold}, {correlation} [zou2007toward].",
+        needs_three=True,
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -53,6 +55,7 @@ ANALYSES = (
             "corr_test_of_value": "We tested for each metric whether its agreement with {gold} differs from {against}, "
             "{correlation}."
         },
+        needs_three=True,
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
         closing="narrative.findings_tests.uncorrected",
@@ -69,6 +72,7 @@ ANALYSES = (
         tests={"jackknife": TestName("two one-sided jackknife tests")},
         aim="We tested whether correlations with {gold}, {correlation}, are equivalent, that is, apart by less "
         "than {margin} [schuirmann1987comparison, braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.equivalence",
         closing="narrative.findings_tests.uncorrected",
         core=PAIR,
@@ -84,6 +88,7 @@ ANALYSES = (
         aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
         "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
         "braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.margin_sensitivity",
         core=("margin",),
     ),
@@ -97,6 +102,7 @@ ANALYSES = (
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
         "another, by the share of resamples in which it does, and call an order resolved if the share is at "
         "least {threshold} [braun2022survive].",
+        needs_three=True,
         say="narrative.findings_tests.dominance",
         core=PAIR,
         only=dict.fromkeys(PAIR, ("probability", "resolved", "probability_shift")),

@@ -69,6 +69,8 @@ class Analysis(Question):
     further: bool = True
     between_groups: bool = False
     undirected: bool = False
+    # Two systems cannot answer it at system level, where every correlation of theirs is 1 or -1.
+    needs_three: bool = False
     # Dims that generalise where no keyword says so; whether the test swaps single scores.
     random: tuple[str, ...] = ()
     exchanged: bool = False

@@ -70,7 +70,7 @@ ANALYSES = (
         "paired bootstrap resamples of inputs, with a win in {confidence} % of them "
         "[koehn2004statistical, bhandari2020reevaluating].",
         say="narrative.findings_tests.discriminative_agreement",
-        best="narrative.findings_tests.most_agreeing",
+        best="narrative.findings.best_metric",
     ),
     Analysis(
         "input_effect",

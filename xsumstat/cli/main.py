@@ -188,7 +188,7 @@ def _add_answers(add: Callable[..., Any]) -> None:
         "--anchor",
         metavar="SCORES",
         help="scores by an older version of the judge on the same outputs, in a file with the same columns, for "
-        "--require 'drift <= .05'",
+        "--require 'drift <= .05', or for a section of --judge",
     )
     add(
         "--dask",
@@ -299,7 +299,8 @@ def _compile() -> int:
 
 def _run(args: argparse.Namespace) -> int:
     required = [gate.requirement(text) for text in args.require]
-    if (args.anchor is not None) != any(each.of == "drift" for each in required):
+    drifts = any(each.of == "drift" for each in required)
+    if drifts and args.anchor is None or args.anchor is not None and not (drifts or args.judge):
         raise ValueError("--anchor and --require 'drift <= .05' need each other: older scores, and how much may change")
     _check_numbers(args, required)
     task_command.check(args, parser().get_default)
@@ -389,7 +390,7 @@ def _answers(
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
-        of_versions: dict[str, Any] = {"anchor": anchor, "drift": min(bounds)} if bounds else {}
+        of_versions: dict[str, Any] = {"anchor": anchor, **({"drift": min(bounds)} if bounds else {})}
         answers = judge_report.make_report(ds, name, metric=args.metric, margin=args.margin, **of_versions, **shared)
     else:
         n_runs = judge_runs.n_runs(ds)

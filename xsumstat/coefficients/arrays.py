@@ -70,8 +70,20 @@ def scaled(values: FloatArray) -> FloatArray:
     return np.ldexp(values, -power) if power else values
 
 
+def defined_means(values: FloatArray, axis: int = 0) -> FloatArray:
+    """Means of the defined values along an axis; NaN where there are none."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=axis)
+    return np.asarray(np.where(there, values, 0.0).sum(axis=axis) / np.where(count > 0, count, np.nan))
+
+
 def present(x: FloatArray, z: FloatArray) -> BoolArray:
     return np.asarray(~(np.isnan(x) | np.isnan(z)))
+
+
+def counted(x: FloatArray, z: FloatArray, own_cells: bool) -> tuple[BoolArray, BoolArray]:
+    """Cells of x and of z that count: those that both have, or all of its own."""
+    return (~np.isnan(x), ~np.isnan(z)) if own_cells else (present(x, z),) * 2
 
 
 def human(z: FloatArray, own_cells: bool = False) -> FloatArray:
@@ -223,20 +235,19 @@ def lanes(resamples: int, members: int) -> FloatArray:
 
 def vectors(x: FloatArray, z: FloatArray, level: str, missing: str) -> Iterator[tuple[FloatArray, FloatArray]]:
     """The two vectors that each group correlates, without missing cells; equal means are made equal."""
-    both = present(x, z)
+    there_x, there_z = counted(x, z, level == "system" and missing == "available")
     if level == "system":
-        own_cells = missing == "available"
-        mean_x, cells_x = system_means(x, ~np.isnan(x) if own_cells else both)
-        mean_z, cells_z = system_means(z, ~np.isnan(z) if own_cells else both)
+        mean_x, cells_x = system_means(x, there_x)
+        mean_z, cells_z = system_means(z, there_z)
         there = (cells_x > 0) & (cells_z > 0)
         yield snapped(mean_x, rounding_scale(x))[there], snapped(mean_z, rounding_scale(z))[there]
     elif level == "global":
-        yield x[both], z[both]
+        yield x[there_x], z[there_z]
     else:
         if level == "within_system":
-            x, z, both = x.T, z.T, both.T
+            x, z, there_x = x.T, z.T, there_x.T
         for j in range(x.shape[1]):
-            yield x[both[:, j], j], z[both[:, j], j]
+            yield x[there_x[:, j], j], z[there_x[:, j], j]
 
 
 def mean_of_existing(values: FloatArray, there: BoolArray, axes: int | tuple[int, ...]) -> FloatArray:
@@ -326,8 +337,8 @@ def padded(values: FloatArray) -> FloatArray:
 
 def pairs_and_gold(
     scores: FloatArray, z: FloatArray, pairs: Iterable[Pair], level: str, missing: str
-) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, BoolArray]]:
-    """Each pair's two metrics, standardised on their common cells, the gold, and these cells."""
+) -> Iterator[tuple[Pair, FloatArray, FloatArray, FloatArray, BoolArray]]:
+    """Each pair, its two metrics, standardised on their common cells, the gold, and these cells."""
     own_cells = level == "system" and missing == "available"
     cells, gold, known = np.zeros((0, 0), dtype=bool), z, dict[int, FloatArray]()
     for pair in pairs:
@@ -338,4 +349,4 @@ def pairs_and_gold(
         for metric in pair:
             if metric not in known:
                 known[metric] = standardised(scores[metric], cells)
-        yield known[pair[0]], known[pair[1]], gold, cells
+        yield pair, known[pair[0]], known[pair[1]], gold, cells

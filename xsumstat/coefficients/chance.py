@@ -76,7 +76,7 @@ def _of_calibrated(missing: bytes, gold: bytes, shape: tuple[int, int], measure:
 
 def _as_members(drawn: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:
     if measure.level == "system":
-        cells = ~np.isnan(drawn[0]) if measure.own_cells else arrays.present(drawn[0], z)
+        cells, _ = arrays.counted(drawn[0], z, measure.own_cells)
         with np.errstate(invalid="ignore"):
             means: FloatArray = np.where(cells, drawn, 0.0).sum(axis=2) / cells.sum(axis=1)
         return means[..., None]
@@ -121,7 +121,7 @@ def soft(x: FloatArray, z: FloatArray, measure: Measure) -> Levels:
     # + 1)/2 − Lp_z·L)/L².
     ready = SoftAccuracy.of(x, z, measure.own_cells)
     p_z = ready.z.drawn(arrays.ones(ready.n_inputs))[:, 0]
-    seen = (~np.isnan(x) if measure.own_cells else arrays.present(x, z)) & ready.there[:, None]
+    seen = arrays.counted(x, z, measure.own_cells)[0] & ready.there[:, None]
     first, second = np.triu_indices(len(seen), 1)
     shared = (seen.astype(float) @ seen.T)[first, second]
     p_z = np.where(shared > 0, p_z, np.nan)

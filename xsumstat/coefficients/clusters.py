@@ -91,6 +91,6 @@ def _of_groups(
             row[:] = measure.estimator(*map(np.ascontiguousarray, rest)).groups()[0]
     if measure.undefined_as_zero:
         without = np.where(np.isnan(without) & left, 0.0, without)
-    averages = leave_one_out.averages(np.where(there, without, parts.r))
+    averages = arrays.defined_means(np.where(there, without, parts.r), 1)
     without = np.where(there, without, np.nan)
     return OfGroups(parts.value, parts.r, without, averages, there, parts.members, clustered=True, clusters=groups)

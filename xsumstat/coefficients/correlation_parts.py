@@ -9,7 +9,7 @@ import numpy as np
 
 from xsumstat.coefficients import arrays, few_cells, weighted_pearson
 from xsumstat.coefficients.curvature import Bend, Curvature
-from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts, averages
+from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
@@ -37,8 +37,7 @@ def by_kind(x: FloatArray, z: FloatArray, measure: Measure, *, kind: int) -> Par
 
 
 def _of_means(x: FloatArray, z: FloatArray, value: float, own_cells: bool, kind: int) -> OfMeans:
-    both = arrays.present(x, z)
-    cells_x, cells_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
+    cells_x, cells_z = arrays.counted(x, z, own_cells)
     (mean_x, *_), (mean_z, *_) = arrays.equal_means(x, cells_x), arrays.equal_means(z, cells_z)
     pearson = _one_group(mean_x, mean_z, kernels.PEARSON)
     without = pearson if kind == kernels.PEARSON else _one_group(mean_x, mean_z, kind)
@@ -92,7 +91,7 @@ def of_groups(r: FloatArray, without: FloatArray, there: BoolArray, measure: Mea
     if measure.undefined_as_zero:
         r = np.where(np.isnan(r) & (size > 0), 0.0, r)
         without = np.where(np.isnan(without) & there & (size > 1), 0.0, without)
-    mean = averages(np.where(there, without, r))
+    mean = arrays.defined_means(np.where(there, without, r), 1)
     return OfGroups(value, r, without, mean, there, levels.members(measure.level))
 
 

@@ -40,8 +40,7 @@ def swapped(
 
 def moments(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     tests: list[Differences] = []
-    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
-    for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True):
+    for pair, x, y, gold, _ in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing):
         data = moments_of(x, y, arrays.scaled(gold), measure.level)
         layout = swap_kernels.BY_SYSTEM if measure.level == "within_system" else swap_kernels.BY_INPUT
         at = np.arange(data[0].shape[1])

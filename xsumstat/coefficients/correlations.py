@@ -82,8 +82,7 @@ class Means:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, own_cells: bool) -> Means:
-        both = arrays.present(x, z)
-        there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
+        there_x, there_z = arrays.counted(x, z, own_cells)
         return cls(
             arrays.filled(x, there_x),
             arrays.filled(z, there_z),

@@ -26,8 +26,7 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
     tests, unseen, warned = [], {metric for pair in pairs for metric in pair}, False
-    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
-    for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
+    for pair, x, y, gold, cells in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing):
         for metric, standardised in zip(pair, (x, y), strict=True):
             if metric not in unseen or warned:
                 continue

@@ -261,13 +261,6 @@ def _placed(parts: OfMeans, other: OfMeans) -> tuple[Bend, ...]:
     return tuple(replace(bend, places=places) for bend in parts.bends)
 
 
-def averages(values: FloatArray) -> FloatArray:
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=1)
-    total = np.where(defined, values, 0.0).sum(axis=1)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-
-
 def of(x: FloatArray, z: FloatArray, measure: Measure) -> Parts:
     """Parts of a metric's scores and the gold's, or the gold's and the covariates' (1 + covariates, ...)."""
     arrays.check_finite(x, z)
@@ -317,7 +310,7 @@ def weighted(parts: OfGroups, weights: InputWeights) -> OfGroups:
 def taking_part(x: FloatArray, z: FloatArray, measure: Measure) -> TakingPart:
     own_cells = measure.own_cells
     z = arrays.human(z, own_cells)
-    there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (arrays.present(x, z),) * 2
+    there = arrays.counted(x, z, own_cells)
     systems = there[0].any(axis=1) & there[1].any(axis=1)
     return np.asarray(systems), np.asarray((there[0] | there[1])[systems].any(axis=0))
 

@@ -76,10 +76,9 @@ class _Swapped:
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     return [
         _Swapped((pair,), correlation_swaps.moments_of(x, y, arrays.scaled(gold), "input"))
-        for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True)
+        for pair, x, y, gold, _ in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     ]
 
 

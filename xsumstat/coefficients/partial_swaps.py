@@ -19,9 +19,9 @@ def swapped(
     scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure, *, kind: int
 ) -> Sequence[Differences]:
     gold = arrays.human(z, measure.own_cells)
-    by_pair = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
+    ready = arrays.pairs_and_gold(scores, gold, pairs, measure.level, measure.missing)
     make = _means_test if measure.level == "system" else _groups_test
-    return [make(pair, x, y, z, cells, measure, kind) for pair, (x, y, _, cells) in zip(pairs, by_pair, strict=True)]
+    return [make(pair, x, y, z, cells, measure, kind) for pair, x, y, _, cells in ready]
 
 
 # --- By groups, and of all cells ---

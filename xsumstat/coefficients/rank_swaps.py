@@ -164,8 +164,7 @@ def swapped(
 ) -> Sequence[Differences]:
     tests: list[Ranks] = []
     known, ready = None, None
-    for pair, each in zip(pairs, arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing), strict=True):
-        x, y, gold, _ = each
+    for pair, x, y, gold, _ in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing):
         if ready is None or gold is not known:  # most pairs share theirs
             known, ready = gold, Gold.of(gold, measure.level)
         tests.append(rank_test(pair, x, y, ready, measure.level, kind, measure.undefined_as_zero))
@@ -302,7 +301,7 @@ def _tied_groups(
 
 
 def _by_pairs(
-    codes: IntArray, z_codes: IntArray, present: BoolArray
+    z_codes: IntArray, present: BoolArray
 ) -> tuple[tuple[npt.NDArray[Any], ...], BoolArray, npt.NDArray[Any], tuple[FloatArray, FloatArray]]:
     """All pairs of members, which are present, their gold signs, and incidence matrices (members, pairs)."""
     members = len(present)
@@ -315,7 +314,7 @@ def _by_pairs(
 
 
 def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    _, _, signs, (first, second) = _by_pairs(codes, z_codes, present)
+    _, _, signs, (first, second) = _by_pairs(z_codes, present)
     pairs, own, constant = _rank_parts(codes.astype(_COUNTS), present)
     by_member = map(np.ascontiguousarray, (pairs.sum(axis=1, dtype=_COUNTS), own, constant))
     rank_z = (first - second) @ signs.astype(np.float32)
@@ -326,7 +325,7 @@ def _signs_of_ranks(codes: IntArray, z_codes: IntArray, present: BoolArray) -> t
 
 
 def _signs_of_pairs(codes: IntArray, z_codes: IntArray, present: BoolArray) -> tuple[str, tuple[Any, ...]]:
-    (a, b), there, signs, (first, second) = _by_pairs(codes, z_codes, present)
+    (a, b), there, signs, (first, second) = _by_pairs(z_codes, present)
     x, y = np.split(codes.astype(_COUNTS), 2)
     # Signs of x'_a − x'_b where both stay, b is swapped, a is swapped, both are.
     corners = [np.sign(one[a] - other[b]) * there for one, other in ((x, x), (x, y), (y, x), (y, y))]

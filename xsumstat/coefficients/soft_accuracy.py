@@ -22,11 +22,7 @@ def estimator(x: FloatArray, z: FloatArray, measure: Measure) -> Estimator:
 
 
 def swapped(scores: FloatArray, z: FloatArray, pairs: tuple[Pair, ...], measure: Measure) -> Sequence[Differences]:
-    tests = []
-    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
-    for pair, (x, y, gold, cells) in zip(pairs, by_pair, strict=True):
-        tests.append(SoftSwaps.of(pair, x, y, gold, cells))
-    return tests
+    return [SoftSwaps.of(*each) for each in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)]
 
 
 @dataclass(frozen=True)
@@ -99,8 +95,7 @@ class SoftAccuracy:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, own_cells: bool) -> SoftAccuracy:
-        both = arrays.present(x, z)
-        there_x, there_z = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
+        there_x, there_z = arrays.counted(x, z, own_cells)
         there = np.asarray(there_x.any(axis=1) & there_z.any(axis=1))
         first, second = (Scores.graded(each, cells & there[:, None]) for each, cells in ((x, there_x), (z, there_z)))
         return cls(first, second, there, x.shape[1])

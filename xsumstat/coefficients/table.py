@@ -116,6 +116,15 @@ def _given(kind: int) -> Partial:
 
 # Levels of what is said of single outputs: systems' means are no classes.
 _OF_CELLS = ("input", "global", "within_system")
+_KENDALL: dict[str, Any] = {"test": "kendalltau", "normal_value": _tau, "normal_sample": normal_samples.of_tau}
+# Decisions between two outputs, some with ties up to a threshold.
+_DECISIONS: dict[str, Any] = {
+    "of_means": True,
+    "linear_in_swaps": "always",
+    "symmetric": False,
+    "of_constants": True,
+}
+_TIES: dict[str, Any] = {**_DECISIONS, "threshold_of": "metric", "copies_agree": True}
 
 _ROWS = (
     Coefficient(
@@ -148,10 +157,8 @@ _ROWS = (
         linear_in_swaps="untied",
         fisher=_FISHER_KENDALL,
         partial=_given(kernels.KENDALL),
-        test="kendalltau",
-        normal_value=_tau,
+        **_KENDALL,
         normal_r=_r_of_tau,
-        normal_sample=normal_samples.of_tau,
         **_of_many(kernels.KENDALL),
     ),
     Coefficient(
@@ -159,10 +166,8 @@ _ROWS = (
         "Kendall's τ-a",
         **_by_kind(kernels.KENDALL_A),
         linear_in_swaps="always",
-        test="kendalltau",
-        normal_value=_tau,
+        **_KENDALL,
         normal_r=_r_of_tau,
-        normal_sample=normal_samples.of_tau,
         **_of_many(kernels.KENDALL_A),
     ),
     Coefficient(
@@ -170,9 +175,7 @@ _ROWS = (
         "Kendall's τ-c",
         **_by_kind(kernels.KENDALL_C),
         linear_in_swaps="untied",
-        test="kendalltau",
-        normal_value=_tau,
-        normal_sample=normal_samples.of_tau,
+        **_KENDALL,
     ),
     Coefficient(
         "pairwise_accuracy",
@@ -193,14 +196,9 @@ _ROWS = (
         bounds=(0.0, 1.0),
         estimator=ties.accuracy_with_ties,
         swapped=tie_swaps.accuracy_with_ties,
-        of_means=True,
-        linear_in_swaps="always",
-        symmetric=False,
-        of_constants=True,
-        threshold_of="metric",
+        **_TIES,
         calibrate=ties.calibrate,
         swapped_decisions=tie_swaps.decisions,
-        copies_agree=True,
         chance=chance.of_order_and_ties,
     ),
     Coefficient(
@@ -208,14 +206,9 @@ _ROWS = (
         "τ with ties",
         estimator=tau_with_ties.estimator,
         swapped=tau_with_ties.swapped,
-        of_means=True,
-        linear_in_swaps="always",
-        symmetric=False,
-        of_constants=True,
-        threshold_of="metric",
+        **_TIES,
         calibrate=tau_with_ties.calibrate,
         swapped_decisions=tau_with_ties.decisions,
-        copies_agree=True,
         chance=chance.of_order_and_ties_as_tau,
     ),
     Coefficient(
@@ -223,10 +216,7 @@ _ROWS = (
         "WMT's τ",
         estimator=ties.like_wmt,
         swapped=partial(correlation_swaps.swapped, kind=kernels.KENDALL_LIKE, off_system=tie_swaps.like_wmt),
-        of_means=True,
-        linear_in_swaps="always",
-        symmetric=False,
-        of_constants=True,
+        **_DECISIONS,
         threshold_of="gold",
         thresholds=(25.0,),
         chance=chance.like_wmt,

@@ -93,10 +93,9 @@ def _score_tests(
 ) -> Sequence[Differences]:
     most = ties.MOST_PAIRS if measure.coefficient.calibrated else ties.MOST_COUNTED
     ties.check_number((z.shape[0], z.shape[1]), measure.level, measure.coefficient, most)
-    by_pair = arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     return [
         _score_test(pair, x, y, gold, measure, like_wmt=like_wmt)
-        for pair, (x, y, gold, _) in zip(pairs, by_pair, strict=True)
+        for pair, x, y, gold, _ in arrays.pairs_and_gold(scores, z, pairs, measure.level, measure.missing)
     ]
 
 

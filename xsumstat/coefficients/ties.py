@@ -42,11 +42,11 @@ class Members:
 
     @classmethod
     def of(cls, x: FloatArray, z: FloatArray, level: str, own_cells: bool = False) -> Members:
-        both = arrays.present(x, z)
         if level == "system":
-            there = (~np.isnan(x), ~np.isnan(z)) if own_cells else (both, both)
+            there = arrays.counted(x, z, own_cells)
             sides = [_means_as_members(each, cells) for each, cells in zip((x, z), there, strict=True)]
             return cls(*(side[0] for side in sides), *(side[1] for side in sides))
+        both = arrays.present(x, z)
         x, z = np.where(both, x, np.nan), np.where(both, z, np.nan)
         if level == "global":
             x, z = x.reshape(-1, 1), z.reshape(-1, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xsumstat.coefficients import arrays
-from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, averages
+from xsumstat.coefficients.leave_one_out import OfCells, OfGroups
 from xsumstat.coefficients.record import Measure
 from xsumstat.coefficients.weights import InputWeights
 from xsumstat.core.types import FloatArray
@@ -37,8 +37,8 @@ def parts(x: FloatArray, z: FloatArray, measure: Measure, weights: InputWeights)
     r, by_input = _r(whole), without(1, whole[:, :, None], whole[:, :, None] - sums).T
     if measure.undefined_as_zero:
         r, by_input = np.nan_to_num(r), np.where(there.T, np.nan_to_num(by_input), np.nan)
-    mean = averages(np.where(there.T, by_input, r))
-    return OfGroups(float(averages(r[None])[0]), r, by_input, mean, there.T, "input", weights=weights)
+    mean = arrays.defined_means(np.where(there.T, by_input, r), 1)
+    return OfGroups(float(arrays.defined_means(r)), r, by_input, mean, there.T, "input", weights=weights)
 
 
 def groups(x: FloatArray, z: FloatArray, measure: Measure) -> FloatArray:

@@ -67,6 +67,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "documents_unknown",
             "fewer_labels",
             "ties_left_out",
+            "gold_ties_left_out",
             "group_without_label",
             "input_not_in_range",
             "labels_left_out",

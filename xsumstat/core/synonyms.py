@@ -364,7 +364,7 @@ def values_meant(argument: str, word: str) -> list[str]:
     return [*same, *(meant for meant, words in found.items() if spelt(word) in words and meant not in same)]
 
 
-def in_place_of_value(argument: str, word: str, function: str = "") -> str | None:
+def in_place_of_value(argument: str, word: str, function: str) -> str | None:
     """What to write instead of a word that no single value means, in any function or in this one."""
     notes = {**NO_VALUE.get(argument, {}), **NO_VALUE_OF.get((function, argument), {})}
     return next((text for text, words in notes.items() if spelt(word) in words), None)

@@ -53,6 +53,9 @@ def named(noun: str, labels: Iterable[Hashable]) -> str:
     return f"{noun}{'s' * (len(labels) != 1)} {listing(labels)}"
 
 
+_LEAST_PART, _MOST_MEANT = 4, 3  # signs of a part of a name, and names with this part that are suggested together
+
+
 def is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray | range)
 
@@ -62,11 +65,17 @@ def listed(value: Any) -> list[Any]:
 
 
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
-    """The words "; did you mean …?" with the nearest option, or only a semicolon."""
+    """The words "; did you mean …?" with the nearest option, or the few that it is a part of, or only a semicolon."""
     texts = {str(option): option for option in options}
-    same = [text for text in texts if synonyms.spelt(text) == synonyms.spelt(str(value))]
-    near = same or difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
-    return f"; did you mean {texts[near[0]]!r}?" if near else ";"
+    asked = synonyms.spelt(str(value))
+    same = [text for text in texts if synonyms.spelt(text) == asked][:1]
+    longer = [text for text in texts if len(asked) >= _LEAST_PART and asked in synonyms.spelt(text)]
+    longer = longer if len(longer) <= _MOST_MEANT else []
+    near = same or longer or difflib.get_close_matches(str(value), texts, n=1, cutoff=0.5)
+    if not near:
+        return ";"
+    *others, last = (repr(texts[text]) for text in near)
+    return f"; did you mean {' or '.join(filter(None, [', '.join(others), last]))}?"
 
 
 def _ending(name: str, value: Any, options: Collection[str]) -> str:

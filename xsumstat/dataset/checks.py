@@ -15,6 +15,7 @@ from xsumstat.core.labels import labels_along, labels_where
 from xsumstat.core.types import BoolArray, IntArray
 from xsumstat.dataset import align, directions, facts
 from xsumstat.dataset.facts import CELLS, Fact, Gaps, Presence
+from xsumstat.dataset.masks import Masked
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.jackknife import FAR
 
@@ -55,7 +56,7 @@ def check_sizes(score: xr.DataArray, level: str | None, *, these_systems: bool |
         check_counts(score.sizes["system"], score.sizes["input"], level, these_systems=these_systems)
 
 
-def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None = False) -> None:
+def check_counts(systems: int, inputs: int, level: str, *, these_systems: bool | None) -> None:
     """The same from counts; warn of few systems where the answer speaks of new ones, or correlates systems."""
     if these_systems is None:
         these_systems = systems < facts.ENOUGH_SYSTEMS
@@ -114,6 +115,18 @@ def _check_labels(shape: tuple[int, int], dims: tuple[str, ...]) -> None:
     systems, inputs = shape
     if all({"system": systems, "input": inputs}.get(dim, systems * inputs) == 1 for dim in dims):
         raise ValueError(f"resample={'/'.join(dims)!r} has only one label to draw: nothing can vary")
+
+
+def check_masked(masked: Masked, level: str, these_systems: bool | None) -> None:
+    """Raise where nothing can be used, and report what cannot; lazy scores wait for `check_used`."""
+    if masked.kept is not None:
+        check_together(*masked.kept, *masked.present)
+        report_empty(*masked.kept)
+    if masked.used is None:
+        check_sizes(masked.score, level, these_systems=these_systems)
+    else:
+        with validate.gathered():  # that they are few is said later, of those that are used
+            check_sizes(masked.score, level)
 
 
 def check_used(
@@ -185,13 +198,10 @@ def check_gold(spread: Fact, name: str) -> None:
     )
 
 
-def largest(values: xr.DataArray) -> xr.DataArray:
-    return abs(values).max()
-
-
-def check_squares(size: xr.DataArray, name: str) -> None:
-    if float(size) > _LARGEST:
-        raise ValueError(f"{name} has values up to {float(size):.3g}, whose squares are too large; divide them first")
+def check_squares(values: xr.DataArray, name: str) -> None:
+    size = float(abs(values).max())
+    if size > _LARGEST:
+        raise ValueError(f"{name} has values up to {size:.3g}, whose squares are too large; divide them first")
 
 
 def _all_vary(spread: Fact) -> bool:
@@ -250,7 +260,7 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
     """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:
         return
-    tied, there = found
+    tied, there, by_gold, scored = found
     way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
     if n_systems == 2:
         what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
@@ -259,6 +269,15 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
         often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
         counts = np.where(often, tied.values, 0)
     _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
+    often = (by_gold.values > OFTEN_TIED * scored.values) & (by_gold.values < scored.values)  # else it is constant
+    if n_systems > 2 and often.any():
+        at = int(np.argmax(np.where(often, by_gold.values, 0)))
+        most, size = int(by_gold.values[at]), int(scored.values[at])
+        validate.warn(
+            f"inputs left out, as the human scores of all systems are equal there; {way} counts ties: {most:,} of "
+            f"{size:,}",
+            "gold_ties_left_out",
+        )
 
 
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:

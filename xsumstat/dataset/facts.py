@@ -88,6 +88,18 @@ def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
 
 
+def gold_ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
+    """Inputs on which the gold ties all systems that a metric scores, and inputs with two such or more, (metric,)."""
+    dims, (x, z) = broadcast(score.variable, gold.variable)
+    axis = dims.index("system")
+    both = ~np.isnan(x) & ~np.isnan(z)
+    there = both.sum(axis=axis) > 1
+    tied = there & ~_varies(z, both, axis)
+    left = [dim for dim in dims if dim != "system"]
+    beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
+    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
+
+
 def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:
     own = values if there.all() else np.where(there, values, np.nan)
     return np.asarray(np.fmax.reduce(own, axis=axis) > np.fmin.reduce(own, axis=axis))
@@ -188,7 +200,7 @@ class Facts:
     of_gold: Fact  # its spread
     gaps: Gaps
     equal: list[Fact]  # to the gold, and to the ratings of each variable
-    ties: list[Fact] | None  # of all systems on an input
+    ties: list[Fact] | None  # of all systems on an input, by a metric and by the gold
 
 
 def of_metrics(
@@ -204,7 +216,7 @@ def of_metrics(
     equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
     score, human = (masks.where_used(each, used) for each in (scores[0], gold))
     pooled = human if over is None else human.mean(over)
-    tied = ties(score, pooled) if ties_left_out else None
+    tied = [*ties(score, pooled), *gold_ties(score, pooled)] if ties_left_out else None
     return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied)
 
 

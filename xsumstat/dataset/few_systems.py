@@ -39,8 +39,8 @@ def why_certain(coefficient: str) -> str:
 
 def why_none(attrs: Mapping[Any, Any]) -> str:
     """What too few systems lack at system level, ": it needs 4 systems, and there are 3"; "" where that is not why."""
-    found = attrs.get("n_systems")
-    few = attrs.get("level") == "system" and isinstance(found, int | np.integer) and found < NEEDED
+    found, needs = attrs.get("n_systems"), attrs.get("method") in (*FORMULAS, "fisher", "jackknife")
+    few = needs and attrs.get("level") == "system" and isinstance(found, int | np.integer) and found < NEEDED
     return f": it needs {NEEDED} systems, and there are {found}" if few else ""
 
 

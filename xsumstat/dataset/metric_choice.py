@@ -74,6 +74,16 @@ def choose(values: xr.DataArray, requested: Any, name: str, dim: str = "metric")
     return [labels.index(label) for label in requested]
 
 
+def rows_and_columns(
+    values: xr.DataArray, metric: Any, other: Any, own: list[Hashable]
+) -> tuple[list[int], list[int], list[int]]:
+    """Places of the chosen metrics and their partners, by default not `own`; and the places of each in that list."""
+    rows = choose(values, by_default(values, own) if metric is None else metric, "metric")
+    columns = rows if other is None else choose(values, other, "other")
+    chosen = list(dict.fromkeys([*rows, *columns]))
+    return chosen, [chosen.index(at) for at in rows], [chosen.index(at) for at in columns]
+
+
 def in_a_row(places: Sequence[int]) -> Sequence[int] | slice:
     """Places as a slice, which copies nothing, where they follow each other."""
     run = range(places[0], places[-1] + 1) if places else range(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat import catalogue
+from xsumstat.core.types import BoolArray
 from xsumstat.dataset import checks, results
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 
 DIMS = ("metric", "other_metric")
+_SIDED = {"pvalue": ("forward", "backward")}
 
 
 def dims(scores: Scores) -> list[str]:
@@ -54,7 +56,7 @@ def laid_out(by_pair: Mapping[Any, xr.DataArray], pairs: Sequence[tuple[int, ...
     """Results of unordered pairs as metric x other_metric; signs change where the two change places."""
     cells = square({str(name): each.variable for name, each in by_pair.items()}, pairs, scores.rows, scores.columns)
     ours, theirs = (scores.score.isel(metric=each) for each in (scores.rows, scores.columns))
-    return labelled(xr.Dataset(cells, coords_beside(by_pair, "_pair")), ours, theirs)
+    return labelled(xr.Dataset(cells, coords_beside(by_pair)), ours, theirs)
 
 
 def square(
@@ -66,16 +68,21 @@ def square(
     *,
     analysis: Any = None,
     along: str = "_pair",
+    sided: Mapping[str, tuple[str, str]] = _SIDED,
 ) -> dict[str, xr.Variable]:
-    """Variables of unordered pairs, the lower place first, in a square; signs change where the two change places."""
+    """Variables of unordered pairs, the lower place first, in a square; signs change where the two change places.
+
+    `sided` names variables that are one of two, the second where the two change places.
+    """
     place = {tuple(pair): at for at, pair in enumerate(pairs)}
     at = xr.Variable(dims, [[place.get((min(a, b), max(a, b)), 0) for b in columns] for a in rows])
     turned, tested = (xr.Variable(dims, each.outer(rows, columns)) for each in (np.greater, np.not_equal))
     picked = {name: each.isel({along: at}) for name, each in by_pair.items()}
-    sided = {each: picked.pop(each) for each in ("forward", "backward") if each in picked}
     cells = {}
-    if sided:
-        cells["pvalue"] = where(tested, where(turned, sided["backward"], sided["forward"]), np.nan)
+    for name, (forward, backward) in sided.items():
+        if forward in picked:
+            one, two = picked.pop(forward), picked.pop(backward)
+            cells[name] = where(tested, where(turned, two, one), np.nan)
     return cells | of_pairs(picked, turned, tested, analysis)
 
 
@@ -98,9 +105,9 @@ def of_pairs(
     return cells
 
 
-def coords_beside(arrays: Mapping[Any, xr.DataArray], dim: str) -> dict[Any, xr.Variable]:
-    every = (coords for each in arrays.values() for coords in each.coords.variables.items())
-    return {name: coord for name, coord in every if dim not in coord.dims}
+def coords_beside(by_pair: Mapping[Any, xr.DataArray]) -> dict[Any, xr.Variable]:
+    every = (coords for each in by_pair.values() for coords in each.coords.variables.items())
+    return {name: coord for name, coord in every if "_pair" not in coord.dims}
 
 
 def labelled(matrices: xr.Dataset, rows: xr.DataArray, columns: xr.DataArray, dim: str = "metric") -> xr.Dataset:
@@ -150,19 +157,27 @@ def pair_dims(values: xr.DataArray) -> tuple[str, str] | None:
     return None
 
 
+def once(
+    rows: Sequence[Hashable], columns: Sequence[Hashable], cells: BoolArray | None = None
+) -> list[tuple[int, int]]:
+    """Places (row, column) of each pair of two labels, at the first of its cells (of those that count)."""
+    first: dict[frozenset[Hashable], tuple[int, int]] = {}
+    for at, to in np.ndindex(len(rows), len(columns)):
+        if rows[at] != columns[to] and (cells is None or cells[at, to]):
+            first.setdefault(frozenset((rows[at], columns[to])), (at, to))
+    return [*first.values()]
+
+
 def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
     """Differences with each pair of groups once, "news − chat" along one dim; other results unchanged."""
     dims = results.group_dims(result.attrs)
     if not dims or not set(dims) <= set(result.dims):
         return result
     rows, columns = (result[dim].values.tolist() for dim in dims)
-    pairs: dict[frozenset[Any], tuple[int, int]] = {}
-    for at, to in np.ndindex(len(rows), len(columns)):
-        if rows[at] != columns[to]:
-            pairs.setdefault(frozenset((rows[at], columns[to])), (at, to))
-    at_each = np.array([*pairs.values()], dtype=int).reshape(-1, 2).T
+    pairs = once(rows, columns)
+    at_each = np.array(pairs, dtype=int).reshape(-1, 2).T
     places = {dim: xr.DataArray(each, dims="_pair") for dim, each in zip(dims, at_each, strict=True)}
-    names = [f"{rows[at]} − {columns[to]}" for at, to in pairs.values()]
+    names = [f"{rows[at]} − {columns[to]}" for at, to in pairs]
     kept = result.drop_vars([name for name, each in result.data_vars.items() if not set(dims) <= set(each.dims)])
     picked = kept.isel(places).drop_vars(dims)
     return picked.rename(_pair=dims[0]).assign_coords({dims[0]: np.array(names, dtype=object)})

@@ -73,7 +73,7 @@ def of_its_own(ds: xr.Dataset) -> xr.Dataset:
     return ds.copy(deep=True)
 
 
-def _of_its_own(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Variable:
+def _detached(name: Hashable, values: xr.Variable, is_coord: bool) -> xr.Variable:
     """A variable of numbers; a coordinate shares nothing with the scores, not even its encoding."""
     if is_coord:
         return (values if values.dims == (name,) else values.copy()).drop_encoding()
@@ -120,7 +120,7 @@ def result(
         further = () if scores is None else scores.further
     every, coords, own = _parts(numbers)
     _check_dims(every, analysis, [*further, settings.get("along"), *group_dims({"analysis": analysis, **settings})])
-    parts = {name: _of_its_own(name, values, name in coords) for name, values in every.items()}
+    parts = {name: _detached(name, values, name in coords) for name, values in every.items()}
     ds = _finished(parts, coords, {"analysis": analysis})
     ds.attrs = {**own, **result_attrs.of(scores, analysis, **settings)}
     return ds if scores is None or isinstance(scores, xr.DataArray | tuple) else scores.later.attached(ds)

@@ -37,6 +37,12 @@ def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coeffi
         return record
     known = _classes(values_of(gold), f"gold {name!r}", record, scores.labels)
     texts = scores.labels if len(scores.labels) == len(known) else ()
+    named = [each for each in validate.listed(positive) if isinstance(each, str)]
+    if scores.labels and not texts and named:
+        raise ValueError(
+            f"positive={named[0]!r} is no value of gold {name!r}: means of raters lie between the labels "
+            f"{validate.listing(scores.labels)}; ds.meta.majority_vote(...) and single raters have labels"
+        )
     record = replace(with_positive(record, known, positive, f"gold {name!r}", texts), texts=texts)
     allowed = _allowed(known, scores.labels)
     scores.later.make(_check_known, by_metric(_unknown, [score], allowed), known, record, name, scores.labels)
@@ -180,7 +186,8 @@ def _text(value: float, labels: Sequence[str]) -> Any:
 
 
 def _shown(known: Sequence[float] | FloatArray, labels: Sequence[str]) -> str:
-    texts = [str(_text(float(each), labels)) for each in known]
+    values = (_text(float(each), labels) for each in known)
+    texts = [f"{each:.3g}" if isinstance(each, float) else str(each) for each in values]
     return ", ".join(texts[:_SHOWN] + (["…"] if len(texts) > _SHOWN else []))
 
 

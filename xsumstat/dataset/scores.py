@@ -102,10 +102,7 @@ def prepare(
     beside = covariates.asked(ds, score, given, own_labels, level=level, each_word=each_word)
     names = tuple(each.name for each in beside)
     unasked = [*own_labels, *(each.source for each in beside)]
-    rows = metric_choice.choose(score, metric_choice.by_default(score, unasked) if metric is None else metric, "metric")
-    columns = rows if other is None else metric_choice.choose(score, other, "other")
-    chosen = rows + [at for at in columns if at not in rows]
-    places = [[chosen.index(at) for at in each] for each in (rows, columns)]
+    chosen, rows, columns = metric_choice.rows_and_columns(score, metric, other, unasked)
     raw = score.isel(metric=metric_choice.in_a_row(chosen))
     known = [*own_labels, *metric_choice.of_people(raw)]
 
@@ -127,40 +124,29 @@ def prepare(
     dropped = {dim: [*dropped.get(dim, []), *masked.dropped.get(dim, [])] for dim in {**dropped, **masked.dropped}}
     for label, loss in zip(names, masked.losses, strict=True):
         later.make(checks.report_given, *loss, label)
-    if masked.kept is not None:
-        checks.check_together(*masked.kept, *masked.present)
-        checks.report_empty(*masked.kept)
-    if used is None:
-        checks.check_sizes(score, level, these_systems=these_systems)
-    else:
-        with validate.gathered():  # that they are few is said later, of those that are used
-            checks.check_sizes(score, level)
+    checks.check_masked(masked, level, these_systems)
     checks.refuse_copies(ratings)
 
     raters = list(ratings.values())
     asked = [score, *([raw] if raters else [])]
     found = by_metric(facts.of_metrics, asked, human, used, missing, raters, over, ties_left_out)
-    n_metrics = ds["score"].sizes["metric"]
-    declared, against = [], {}
-    if not is_lazy:
-        declared = directions.lower(score)
-        expected = [*declared, *directions.sentinels(score)]
-        against = discordance.discordant(score, human, expected, level=level, n_metrics=n_metrics)
 
     checks.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
     if used is not None:
         later.make(checks.check_used, *used, found.of_gold, found.spread, level, these_systems)
     later.make(checks.check_gold, found.of_gold, name)
     later.make(checks.check_metrics, found.spread, constant)
-    checks.warn_of_directions(against, declared, name)
+    if not is_lazy:
+        declared, n_metrics = directions.lower(score), ds["score"].sizes["metric"]
+        expected = [*declared, *directions.sentinels(score)]
+        against = discordance.discordant(score, human, expected, level=level, n_metrics=n_metrics)
+        checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
     later.make(checks.report_ties, found.ties, score.sizes["system"])
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    return Scores(
-        score, human, name, dropped, places[0], places[1], used, spreads, later, tuple(held), names, texts, weights
-    )
+    return Scores(score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights)
 
 
 def without_weights(scores: Scores, ds: xr.Dataset) -> Scores:
@@ -179,7 +165,7 @@ def checks_of(score: xr.DataArray, human: xr.DataArray | None, name: str | None)
     later.make(checks.check_metrics, of_values(facts.spread, score), True)
     for values, what in ((human, f"gold {name!r}"), (score, "score")):
         if values is not None:
-            later.make(checks.check_squares, of_values(checks.largest, values), what)
+            later.make(checks.check_squares, values, what)
     return later
 
 

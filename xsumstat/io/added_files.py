@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat.dataset import locate
 from xsumstat.io import mtme_names, score_files
+from xsumstat.io.cells import values_along
 
 NEW = "new"  # what the coordinate `submission` calls a metric that came after the task
 
@@ -56,15 +57,10 @@ def described(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, dict[
 def known_references(ds: xr.Dataset) -> set[str]:
     """What can stand for references in a metric's name: those of other metrics, systems that are one, and words."""
     found = {mtme_names.WITHOUT, mtme_names.EVERY}
-    if "reference" in ds.coords and ds["reference"].dims == ("metric",):
-        found |= {
-            part
-            for each in ds["reference"].values.tolist()
-            if isinstance(each, str)
-            for part in mtme_names.parted(each)
-        }
-    if "system_type" in ds.coords and ds["system_type"].dims == ("system",):
-        found |= {str(system) for system in ds["system"].values[(ds["system_type"] == "human").values]}
+    named = [each for each in values_along(ds, "reference", "metric") or [] if isinstance(each, str)]
+    found |= {part for each in named for part in mtme_names.parted(each)}
+    kinds = values_along(ds, "system_type", "system") or []
+    found |= {str(ds["system"].values[at]) for at, kind in enumerate(kinds) if kind == "human"}
     return found - {""}
 
 

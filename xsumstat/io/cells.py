@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from xsumstat.core import validate
 
@@ -118,6 +119,17 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
 
 def natural(label: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", label) if part]
+
+
+def values_along(ds: xr.Dataset, name: str, dim: str) -> list[Any] | None:
+    """Values of a coordinate that describes each label of a dim; None if there is none."""
+    coord = ds.coords.get(name)
+    return coord.values.tolist() if coord is not None and coord.dims == (dim,) else None
+
+
+def output_name(values: xr.DataArray, dims: Sequence[Hashable], place: Iterable[Any]) -> str:
+    """The labels at a place, as "system/input"."""
+    return "/".join(str(values.indexes[dim][at]) for dim, at in zip(dims, place, strict=True))
 
 
 def as_written(labels: list[str]) -> list[int] | list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from xsumstat.core import arguments, extras, validate
@@ -25,7 +25,7 @@ def header(path: Path) -> list[str]:
         schema = extras.optional("pyarrow.parquet", "data").read_schema(path)
         return [str(name) for name in schema.names]
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        rows = csv.reader(stream, delimiter=tables.separator_of(path))
         try:
             first = next((row for row in rows if any(cell.strip() for cell in row)), [])
         except csv.Error as error:
@@ -48,6 +48,19 @@ def recognised(columns: Sequence[str], field: str) -> str | None:
             f"{arguments.naming(field)}"
         )
     return found[0] if found else None
+
+
+def of_labels(names: list[str], file: str, given: Mapping[str, str | None] | None = None) -> dict[str, str]:
+    """Columns of system, input and, if there is one, rater: those given if they exist, else those with usual names."""
+    found: dict[str, str] = {}
+    for field in ("system", "input", "rater"):
+        own = (given or {}).get(field)
+        name = own if own in names else recognised(names, field)
+        if name is not None:
+            found[field] = name
+        elif field != "rater":
+            raise ValueError(f"{file} has no column that names the {field}; columns: {validate.listing(names, 20)}")
+    return found
 
 
 def is_saved_index(name: object) -> bool:

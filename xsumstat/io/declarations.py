@@ -12,6 +12,7 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.dataset import directions
 from xsumstat.dataset.metric_choice import COVARIATE
+from xsumstat.io.cells import text, values_along
 
 AUTOMATIC = "automatic"
 HUMAN = "human"
@@ -59,9 +60,9 @@ def _kinds(
     """Kind of each metric: as declared, else as before, else "human" for the gold and "automatic" for others."""
     if not isinstance(kind, Mapping):
         raise TypeError(f"kind must map each kind to its metrics, as {{'human': ['expert']}}, got {kind!r}")
-    known = "kind" in ds.coords and ds["kind"].dims == ("metric",)
-    kinds = ds["kind"].values.astype(object) if known else np.full(len(labels), AUTOMATIC, dtype=object)
-    if gold in labels and not known:
+    known = values_along(ds, "kind", "metric")
+    kinds = text([AUTOMATIC] * len(labels) if known is None else known)
+    if gold in labels and known is None:
         kinds[labels.index(gold)] = HUMAN
     placed: dict[Hashable, str] = {}
     for name, metrics in kind.items():

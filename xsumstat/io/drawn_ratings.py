@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 import xarray as xr
 
@@ -15,6 +13,7 @@ from xsumstat.dataset.drawn import Draw
 from xsumstat.inference import system_means
 from xsumstat.inference.pvalues import two_sided_by_t
 from xsumstat.inference.system_means import Strata
+from xsumstat.io import cells
 
 # The ratings are told to differ from the draw below this p-value, corrected for the number of tests.
 _DIFFER = 0.01
@@ -30,9 +29,10 @@ def report(score: xr.DataArray, placed: xr.DataArray, draw: Draw) -> None:
     outputs = values.notnull().any("metric").values
     missing = outputs & draw.drawn & ~rated
     if missing.any():
+        first = cells.output_name(values, facts.CELLS, np.argwhere(missing)[0])
         validate.warn(
             f"{int(missing.sum()):,} of {int((outputs & draw.drawn).sum()):,} drawn outputs have no human score, e.g. "
-            f"{_example(values, missing)}; analyses treat the rated outputs as a random sample of their stratum",
+            f"{first}; analyses treat the rated outputs as a random sample of their stratum",
             "not_rated",
         )
     beyond = rated & outputs & ~draw.drawn
@@ -113,10 +113,3 @@ def _centred(x: FloatArray, there: BoolArray) -> FloatArray:
     """Scores less their system's mean, 0 where there is none."""
     means = np.where(there, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
     return np.where(there, x - means, 0.0)
-
-
-def _example(values: xr.DataArray, where: BoolArray) -> str:
-    """A system and an input for which it holds."""
-    at = np.argwhere(where)[0]
-    labels: list[Hashable] = [values.indexes[dim][place] for dim, place in zip(facts.CELLS, at, strict=True)]
-    return "/".join(map(str, labels))

@@ -18,6 +18,9 @@ from xsumstat.io.cells import Cell, Names, as_cube, check_density, natural, numb
 from xsumstat.io.texts import PASSES
 
 Paths = str | Path | Iterable[str | Path]
+# A case by its task and its own label, and with the system before these.
+_Case = tuple[str, str]
+_Key = tuple[str, _Case]
 # The metric that says which cases passed.
 _PASS = PASSES[1]
 
@@ -87,18 +90,18 @@ def listing(value: Any, where: str, name: str) -> list[Any]:
 
 class Cases:
     def __init__(self) -> None:
-        self._values: dict[tuple[str, str, tuple[str, str]], list[float]] = {}
-        self._origin: dict[tuple[str, tuple[str, str]], str] = {}
-        self._content: dict[tuple[str, str], tuple[Any, str]] = {}
+        self._values: dict[tuple[str, str, _Case], list[float]] = {}
+        self._origin: dict[_Key, str] = {}
+        self._content: dict[_Case, tuple[Any, str]] = {}
         self._skipped: dict[str, str] = {}
         self._lower: dict[str, bool] = {}
-        self._verdicts: dict[tuple[str, tuple[str, str]], tuple[bool, str]] = {}
+        self._verdicts: dict[_Key, tuple[bool, str]] = {}
         self._names = Names()
 
     def label(self, what: str, name: Any, where: str) -> str:
         return self._names.stripped(what, name, where)
 
-    def begin(self, system: str, task: str, case: str, source: str, where: str) -> tuple[str, tuple[str, str]]:
+    def begin(self, system: str, task: str, case: str, source: str, where: str) -> _Key:
         """A case of a system; raises if another file has it, which means two runs of one system."""
         key = system, (task, case)
         if self._origin.setdefault(key, source) != source:
@@ -108,7 +111,7 @@ class Cases:
             )
         return key
 
-    def same_content(self, key: tuple[str, tuple[str, str]], content: Any, where: str) -> None:
+    def same_content(self, key: _Key, content: Any, where: str) -> None:
         """Raise if a case differs from the same case of earlier systems."""
         if content is None:
             return
@@ -119,9 +122,7 @@ class Cases:
                 f"{reprlib.repr(first)}): systems are compared on the same cases"
             )
 
-    def add(
-        self, key: tuple[str, tuple[str, str]], metric: str, value: Any, where: str, *, averaged: bool = False
-    ) -> None:
+    def add(self, key: _Key, metric: str, value: Any, where: str, *, averaged: bool = False) -> None:
         """Add a score of a case; `averaged` metrics may have several. Non-numbers are left out and reported."""
         if isinstance(value, bool):
             value = float(value)
@@ -134,7 +135,7 @@ class Cases:
             raise ValueError(f"{where}: {metric!r} of the case {key[1][1]!r} of system {key[0]!r} is given twice")
         values.append(found)
 
-    def verdict(self, key: tuple[str, tuple[str, str]], passed: bool, where: str) -> None:
+    def verdict(self, key: _Key, passed: bool, where: str) -> None:
         """Add whether a case passed as the metric "pass", unless the tool has a metric of this name."""
         self._verdicts[key] = passed, where
 
@@ -167,9 +168,6 @@ class Cases:
         if any(tasks):
             coords["task"] = ("input", text(case[0] for case in cases))
         if self._lower:
-            coords["higher_is_better"] = (
-                "metric",
-                np.array([not self._lower.get(metric, False) for metric in metrics]),
-            )
+            coords["higher_is_better"] = "metric", np.array([not self._lower.get(metric, False) for metric in metrics])
         attrs: dict[str, Any] = {"source": source, **({"labels": text_attrs.joined(PASSES)} if coded else {})}
         return xr.Dataset({"score": (("metric", "system", "input"), cube)}, coords, attrs)

@@ -25,8 +25,8 @@ def report(ratings: xr.DataArray) -> None:
     low, high = scale
     places = np.argwhere((values < low) | (values > high))
     labels = zip(ratings.dims, places[0], strict=True)
-    first = ", ".join(f"{dim} {ratings.indexes[dim][at]!r}" for dim, at in labels if dim in ratings.indexes)
-    validate.warn(
+    first = ", ".join(f"{dim} {ratings.indexes[dim].tolist()[at]!r}" for dim, at in labels if dim in ratings.indexes)
+    validate.warn_once(
         f"the human scores are grades from {low:g} to {high:g}, except {values[tuple(places[0])]:g} ({first})"
         f"{f' and {len(places) - 1} more' if len(places) > 1 else ''}: correct it if it is a typing error",
         "far_rating",

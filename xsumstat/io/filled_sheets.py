@@ -22,11 +22,10 @@ READ = (*SUFFIXES, ".parquet")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A filled file: columns of system and input, of the rater, and of ratings (empty if names do not show them)."""
+    """A filled file: columns of system, input and perhaps rater, and of ratings (empty if names do not show them)."""
 
     frame: pd.DataFrame
-    keys: dict[str, str]
-    rater: str | None
+    labels: dict[str, str]
     columns: list[str]
 
 
@@ -38,28 +37,17 @@ def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
         raise ValueError(f"human must be a table ({', '.join(READ)}), got {path.name}")
     frame = _table(path)
     names = [str(each) for each in frame.columns]
-    keys = _keys(names, path.name)
-    labels = list(keys.values())
-    rater = usual.recognised([each for each in names if each not in labels], "rater")
-    _check_rows(ds, frame, keys, rater, path.name)
+    found = usual.of_labels(names, path.name)
+    labels = list(found.values())
+    _check_rows(ds, frame, found, path.name)
     columns = _filled(ds, names, name, labels)
     if columns:
-        frame = frame[[*labels, *([rater] if rater else []), *columns]]
+        frame = frame[[*labels, *columns]]
         frame = texts.coded(frame, scale, labels, columns) if scale else frame
         frame = frame.assign(**{each: _numbers(frame[each], path.name, bool(scale)) for each in columns})
         if not frame[columns].notna().any(axis=None):
             raise ValueError(f"{path.name} has no rating: {validate.listing(columns)} is empty in all rows")
-    return Sheet(frame, keys, rater, columns)
-
-
-def _keys(names: list[str], file: str) -> dict[str, str]:
-    keys: dict[str, str] = {}
-    for dim in facts.CELLS:
-        column = usual.recognised(names, dim)
-        if column is None:
-            raise ValueError(f"{file} has no column that names the {dim}; columns: {validate.listing(names, 20)}")
-        keys[dim] = column
-    return keys
+    return Sheet(frame, found, columns)
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -90,13 +78,13 @@ def _of_workbook(path: Path) -> pd.DataFrame:
     return pd.DataFrame([row[:width] for row in found[1:]], columns=header).infer_objects()
 
 
-def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater: str | None, file: str) -> None:
+def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, found: dict[str, str], file: str) -> None:
     """Every row belongs to a system and input of the scores, and is there once."""
-    for dim, column in keys.items():
+    for dim in facts.CELLS:
         if dim not in ds.indexes:
             raise ValueError(f"the scores have no labels along {dim!r}, by which ratings could find their outputs")
         known = {str(label) for label in ds.indexes[dim]}
-        texts_of = frame[column].map(str)
+        texts_of = frame[found[dim]].map(str)
         unknown = texts_of[~texts_of.isin(known)]
         if len(unknown):
             first, row = unknown.iloc[0], int(unknown.index[0]) + 1
@@ -105,8 +93,7 @@ def _check_rows(ds: xr.Dataset, frame: pd.DataFrame, keys: dict[str, str], rater
                 f"(row {row}){validate.suggestion(first, sorted(known))} "
                 f"{dim}s: {validate.listing(ds.indexes[dim], 3)}"
             )
-    on = [*keys.values(), *([rater] if rater else [])]
-    outputs: Any = frame[on].map(str)
+    outputs: Any = frame[list(found.values())].map(str)
     twice = outputs.duplicated()
     if twice.any():
         at = int(outputs.index[twice][0])

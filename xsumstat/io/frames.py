@@ -31,7 +31,7 @@ from xsumstat.io import columns as usual
 from xsumstat.io import ratings as by_raters
 from xsumstat.io.labels import Place, without_blanks
 
-FORMATS = (".csv", ".tsv", ".parquet", ".nc", ".zarr", score_files.SUFFIX, *recognised.SUFFIXES)
+FORMATS = (*usual.TABLES, *stores.STORES, score_files.SUFFIX, *recognised.SUFFIXES)
 
 
 @validate.public
@@ -126,19 +126,21 @@ def to_scores(
     table = rows.with_system(table, system)
     scale = texts.checked(labels)
     table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
-    settings: dict[str, Any] = {"system": system, "input": input, "value": value, "aggregate": aggregate}
     table, dims = runs.named(table, run, dims)
+    how: dict[str, Any] = {"metric": metric, "system": system, "input": input, "value": value, "wide": wide}
+    how |= {"dims": dims, "aggregate": aggregate, "repeated": run is not None}
     if ratings is None:
         if rater is not None:
             raise ValueError(f"rater={rater!r} says who rated: name the metrics that are ratings in ratings=")
-        ds = _of_scores_alone(table, metric=metric, wide=wide, dims=dims, repeated=run is not None, **settings)
+        ds = _of_scores_alone(table, **how)
     else:
-        settings |= {"metric": metric, "wide": wide, "dims": dims, "repeated": run is not None}
         if wide and metric is None:
             _report_other_raters(table, ratings, rater, [system, input, *dims])
-        ds = _with_ratings(table, ratings, rater, **settings)
+        ds = _with_ratings(table, ratings, rater, **how)
         gold = roles.MEAN if gold is None else gold
     cells.report_alike(ds.indexes)
+    if wide and run is None:
+        _report_rows_without_scores(table, ds, [system, input, *dims])
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
 
@@ -150,6 +152,19 @@ def _of_scores_alone(
     if repeated and not wide:
         frame, place = runs.in_every_run(frame, place)
     return rows.of_frame(frame, wide=wide, place=place, **how)
+
+
+def _report_rows_without_scores(frame: pd.DataFrame, ds: xr.Dataset, labelled: list[str]) -> None:
+    """Warn of outputs without any number: no array of scores can distinguish them from outputs that do not exist."""
+    listed = len(frame.drop_duplicates(labelled))
+    lacking = listed - int(ds["score"].notnull().any("metric").sum())
+    if 0 < lacking < listed:
+        validate.warn(
+            f"{lacking:,} of {validate.counted(listed, 'output')} {'has' if lacking == 1 else 'have'} no score and no "
+            "rating, and count as no outputs: if a judge refused them, missingness and reports count too few refusals. "
+            "A column with a number for each output, such as its length, keeps them",
+            "no_score",
+        )
 
 
 def _report_other_raters(frame: pd.DataFrame, ratings: Any, rater: str | None, labelled: list[str]) -> None:
@@ -206,10 +221,9 @@ def _with_ratings(
         if others is not None and not metric and not rows.has_metrics(others, labelled):
             others, metric = others.assign(**{by_raters.VALUES: np.nan}), [by_raters.VALUES]
     else:
-        rows.known_columns(frame, {"metric": "metric" if metric is None else metric, "value": value})
-        split = by_raters.split_tidy(
-            frame, names, rater, labelled, "metric" if metric is None else metric, value, place
-        )
+        metric = "metric" if metric is None else metric
+        rows.known_columns(frame, {"metric": metric, "value": value})
+        split = by_raters.split_tidy(frame, names, rater, labelled, metric, value, place)
         others = split.scores if len(split.scores) else None
     own, rated, place_of_rating = dims, split.ratings, split.place_of_rating
     if repeated and (kept := runs.of_outputs(rated)) is not None:
@@ -290,6 +304,8 @@ def read_scores(
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}
     ds = _of_scores_alone(frame, **how) if ratings is None else _with_ratings(frame, ratings, rater, **how)
     cells.report_alike(ds.indexes)
+    if wide and run is None:
+        _report_rows_without_scores(frame, ds, [system, input, *dims])
     gold = roles.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
@@ -305,10 +321,9 @@ def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:
         if path.suffix.lower() == ".parquet":
             frame = pd.read_parquet(path)
         else:
-            separator = "\t" if path.suffix.lower() == ".tsv" else ","
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", index_col=False, nrows=rows_read)
+                frame = tables.parsed(path, nrows=rows_read)
     except (ValueError, OSError, pd.errors.ParserWarning):  # of which the reader says more
         return pd.DataFrame(columns=names)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
@@ -324,5 +339,5 @@ def table(file: Path | recognised.File, labels: list[str]) -> tuple[pd.DataFrame
         extras.optional("pyarrow", "data")
         stores.check_parquet(path)
         return pd.read_parquet(path), lambda row: f"{path.name}, row {row}"
-    frame, lines = tables.read(path, "\t" if suffix == ".tsv" else ",", labels)
+    frame, lines = tables.read(path, labels)
     return frame, lambda row: f"{path.name}, line {lines[row]}"

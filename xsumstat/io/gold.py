@@ -94,37 +94,36 @@ def add_gold(
     draw = drawn.find(ds)
     ratings: Any = human
     if isinstance(human, str | PathLike):
-        ratings = _of_file(filled_sheets.read(validate.path("human", human), ds, name, scale), scale)
+        sheet = filled_sheets.read(validate.path("human", human), ds, name, scale)
+        frame = sheet.frame
+        ratings = _rated(frame, sheet.labels, sheet.columns) if sheet.columns else _of_frame(frame, scale)
     elif tabular.is_frame(human):
         ratings = _of_frame(human, scale)
     if isinstance(ratings, xr.DataArray):
         ratings = texts.coded_array(ratings, scale)
     joined_scores, match = join(ds, ratings, name=name)
-    if draw is None or match.n_unknown:
-        _report_match(match)
+    if not match.is_complete and (draw is None or match.n_unknown):
+        validate.warn(match.text("the scores"), "scores_left_out")
     if draw is not None:
         drawn_ratings.report(ds["score"], joined_scores["score"].sel(metric=name, drop=True), draw)
     return joined_scores.assign_attrs(labels=text_attrs.joined(scale)) if scale else joined_scores
 
 
-def _report_match(match: Match) -> None:
-    if not match.is_complete:
-        validate.warn(match.text("the scores"), "scores_left_out")
-
-
-def _of_file(sheet: filled_sheets.Sheet, scale: Sequence[str]) -> xr.DataArray:
-    if not sheet.columns:
-        return _of_frame(sheet.frame, scale)
+def _rated(
+    frame: pd.DataFrame, found: Mapping[str, str], values: list[str], aggregate: str | None = None
+) -> xr.DataArray:
+    """Ratings in columns of a frame; without raters where one column has the ratings and none names raters."""
+    rater = found.get(by_raters.RATER)
     ratings = frames.to_scores(
-        sheet.frame,
-        system=sheet.keys["system"],
-        input=sheet.keys["input"],
+        frame,
+        system=found["system"],
+        input=found["input"],
         wide=True,
-        ratings=sheet.columns if sheet.rater is None else sheet.columns[0],
-        rater=sheet.rater,
+        ratings=values if rater is None else values[0],
+        rater=rater,
+        aggregate=aggregate,
     )["rating"]
-    alone = sheet.rater is None and len(sheet.columns) == 1
-    return ratings.isel(rater=0, drop=True) if alone else ratings
+    return ratings.isel(rater=0, drop=True) if rater is None and len(values) == 1 else ratings
 
 
 @dataclass(frozen=True)
@@ -211,23 +210,23 @@ def _placed(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray
 def _match(there: xr.DataArray, human: xr.DataArray, placed: xr.DataArray) -> Match:
     rated = placed.transpose(*facts.CELLS).notnull().values
     outputs = there.values
-    unrated = [_name(there, place) for place in np.argwhere(outputs & ~rated)[:3]]
+    unrated = [cells.output_name(there, facts.CELLS, place) for place in np.argwhere(outputs & ~rated)[:3]]
     n_known = int(np.count_nonzero(rated & outputs))
     human = human.transpose(*facts.CELLS)
     given = np.argwhere(human.notnull().values)
     known = {tuple(map(str, _pair(there, place))) for place in np.argwhere(outputs & rated)}
     unknown = [place for place in given if tuple(map(str, _pair(human, place))) not in known]
     return Match(
-        int(np.count_nonzero(outputs)), n_known, unrated, len(unknown), [_name(human, place) for place in unknown[:3]]
+        int(np.count_nonzero(outputs)),
+        n_known,
+        unrated,
+        len(unknown),
+        [cells.output_name(human, facts.CELLS, place) for place in unknown[:3]],
     )
 
 
 def _pair(values: xr.DataArray, place: Any) -> list[Any]:
     return [values.indexes[dim][at] for dim, at in zip(facts.CELLS, place, strict=True)]
-
-
-def _name(values: xr.DataArray, place: Any) -> str:
-    return "/".join(map(str, _pair(values, place)))
 
 
 def _examples(values: xr.DataArray) -> str:
@@ -254,7 +253,7 @@ def read_human(
         raise ValueError(f"human scores must be a table ({known}), got {path.name}")
     with stores.reading(path):
         names = columns.header(path)
-    found = _labels_of(names, {"system": system, "input": input}, path.name)
+    found = columns.of_labels(names, path.name, {"system": system, "input": input})
     with stores.reading(path):
         frame, _ = frames.table(path, list(found.values()))
     frame = texts.coded(frame, labels, found.values(), [] if column is None else [column])
@@ -265,7 +264,7 @@ def read_human(
 def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
-    found = _labels_of(names, {}, _FRAME)
+    found = columns.of_labels(names, _FRAME)
     table = texts.coded(table[names], scale, found.values())
     ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
@@ -274,19 +273,6 @@ def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
             "averaged",
         )
     return ratings
-
-
-def _labels_of(names: list[str], given: Mapping[str, str | None], file: str) -> dict[str, str]:
-    """Columns of system, input and rater: those given if they exist, else those with usual names."""
-    found: dict[str, str] = {}
-    for field in (*facts.CELLS, by_raters.RATER):
-        own = given.get(field)
-        name = own if own in names else columns.recognised(names, field)
-        if name is not None:
-            found[field] = name
-        elif field in facts.CELLS:
-            raise ValueError(f"{file} has no column that names the {field}; columns: {validate.listing(names, 20)}")
-    return found
 
 
 def _ratings(
@@ -298,17 +284,7 @@ def _ratings(
     rater = found.get(by_raters.RATER)
     kept = frame[[*labels, *values]]
     twice = int(kept.duplicated(labels).sum()) if len(values) == 1 and rater is None else 0
-    ratings = frames.to_scores(
-        kept,
-        system=found["system"],
-        input=found["input"],
-        wide=True,
-        ratings=values if rater is None else values[0],
-        rater=rater,
-        aggregate="mean" if twice else None,
-    )["rating"]
-    if rater is None and len(values) == 1:
-        ratings = ratings.isel(rater=0, drop=True)
+    ratings = _rated(kept, found, values, "mean" if twice else None)
     said = ", ".join(f"{field} from column {found[field]!r}" for field in facts.CELLS)
     said += f", human scores from {validate.listing(values)}"
     if by_raters.RATER in ratings.dims and ratings.sizes[by_raters.RATER] > 1:

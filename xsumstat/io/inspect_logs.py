@@ -121,14 +121,10 @@ def _zipped(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, A
     if summaries is not None:
         where = f"{file.name}, {summaries}"
         return about, mappings(listing(_member(file, members[summaries]), where, "summaries"), f"{where}, sample")
-    return about, _apart(file, [info for name, info in members.items() if name.startswith("samples/")])
-
-
-def _apart(file: Path, samples: list[zipfile.ZipInfo]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for info in samples:
-        if info.filename.endswith(".json"):
-            where = f"{file.name}, {info.filename}"
-            yield where, mapping(_member(file, info), where)
+    apart = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+    return about, (
+        (f"{file.name}, {name}", mapping(_member(file, members[name]), f"{file.name}, {name}")) for name in apart
+    )
 
 
 def _member(file: Path, info: zipfile.ZipInfo) -> Any:

@@ -16,9 +16,8 @@ from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, facts, locate
 from xsumstat.io import mtme_names, mtme_texts, score_files, whole_files
-from xsumstat.io.cells import array, natural, report_alike, text
+from xsumstat.io.cells import array, natural, report_alike, text, values_along
 
-GRANULARITIES = score_files.GRANULARITIES
 _GROUPS_SHOWN = 3  # of metrics that lack the same, in one warning
 
 
@@ -83,7 +82,7 @@ def read_mtme(
     >>> ds.score.sel(metric="mqm").values.tolist()
     [[-1.0, nan], [0.0, -5.0]]
     """
-    validate.choice("granularity", granularity, GRANULARITIES)
+    validate.choice("granularity", granularity, score_files.GRANULARITIES)
     above = validate.path("folder", folder)
     root = above / validate.path("test_set", test_set)
     if not root.is_dir():
@@ -100,13 +99,15 @@ def read_mtme(
 
 
 def _read_pair(root: Path, language_pair: str, granularity: str) -> xr.Dataset:
-    units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     files = _files(root, language_pair, granularity)
     if not files:
+        there = sorted({file.name.partition(".")[0] for file in (root / "human-scores").glob(f"*.{granularity}.score")})
         raise FileNotFoundError(
             f"{root} holds no {granularity!r} scores of {language_pair!r}: no human-scores/{language_pair}.*."
             f"{granularity}.score, and no metric-scores/{language_pair}/*.{granularity}.score"
+            f"{f'; language pairs there: {validate.listing(there)}' if there else ''}"
         )
+    units = score_files.read_units(root / "documents" / f"{language_pair}.docs", granularity)
     cube, systems = _cube(files, units, granularity)
     _report(cube, list(files), systems, [kind for _, kind in files.values()])
     people = mtme_texts.reference_names(root, language_pair)
@@ -127,8 +128,8 @@ def read_files(path: Path) -> xr.Dataset:
     """The scores of a file ``NAME.GRANULARITY.score``, or of those in a folder: of segments, if there are such."""
     there = [path] if path.is_file() else path.glob(f"*{score_files.SUFFIX}")
     named = {file: score_files.named(file) for file in sorted(there, key=lambda each: natural(each.name))}
-    own = {file: each or GRANULARITIES[0] for file, (_, each) in named.items()}
-    granularity = next(each for each in GRANULARITIES if each in own.values())
+    own = {file: each or score_files.GRANULARITIES[0] for file, (_, each) in named.items()}
+    granularity = next(each for each in score_files.GRANULARITIES if each in own.values())
     others = [file.name for file, each in own.items() if each != granularity]
     if others:
         left = f"{path.name}: scores of {granularity!r} are read, and not {validate.listing(others)}"
@@ -279,7 +280,7 @@ def to_mtme(
     >>> back.metric.values[:2].tolist(), dict(back.score.sizes)
     (['human', 'bertscore-refA'], {'metric': 6, 'system': 12, 'input': 30})
     """
-    validate.choice("granularity", granularity, GRANULARITIES)
+    validate.choice("granularity", granularity, score_files.GRANULARITIES)
     validate.flag("overwrite", overwrite)
     above = validate.path("folder", folder)
     score = _plain(ds)
@@ -347,9 +348,7 @@ def _contents(
 
 
 def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]:
-    systems, inputs = (
-        score[dim].values.tolist() if dim in score.coords else list(range(score.sizes[dim])) for dim in score.dims[1:]
-    )
+    systems, inputs = (score[dim].values.tolist() for dim in facts.CELLS)
     if granularity == "sys" and len(inputs) != 1:
         raise ValueError(f"granularity='sys' has one score a system, and there are {len(inputs)} inputs")
     names = [mtme_names.checked("system", system) for system in systems]
@@ -362,7 +361,7 @@ def _units(score: xr.DataArray, granularity: str) -> tuple[list[str], list[Any]]
 
 def _checked_metrics(ds: xr.Dataset, score: xr.DataArray) -> dict[str, tuple[bool, FloatArray]]:
     """Whether each metric is human, and its scores, by its name in the layout."""
-    metrics = score["metric"].values.tolist() if "metric" in score.coords else list(range(score.sizes["metric"]))
+    metrics = score["metric"].values.tolist()
     human = _human(ds, metrics)
     names = [mtme_names.checked("metric", name) for name in _names(ds, metrics, human)]
     validate.unique("metrics' names", names)
@@ -414,9 +413,7 @@ def _say_zeros(systems: list[str], references: list[str], scored: list[tuple[str
 
 
 def _people(ds: xr.Dataset, systems: list[str]) -> list[str]:
-    if "system_type" not in ds.coords or ds["system_type"].dims != ("system",):
-        return []
-    kinds = ds["system_type"].values.tolist()
+    kinds = values_along(ds, "system_type", "system") or [""] * len(systems)
     return [
         mtme_names.reference(f"system {system!r}, whose system_type is 'human',", system)
         for system, kind in zip(systems, kinds, strict=True)
@@ -425,24 +422,20 @@ def _people(ds: xr.Dataset, systems: list[str]) -> list[str]:
 
 
 def _human(ds: xr.Dataset, metrics: list[Any]) -> list[bool]:
-    if "kind" in ds.coords and ds["kind"].dims == ("metric",):
-        return [kind == "human" for kind in ds["kind"].values.tolist()]
-    return [metric == ds.attrs.get("gold") for metric in metrics]
+    kinds = values_along(ds, "kind", "metric")
+    return [metric == ds.attrs.get("gold") for metric in metrics] if kinds is None else [k == "human" for k in kinds]
 
 
 def _names(ds: xr.Dataset, metrics: list[Any], human: list[bool]) -> Iterator[Any]:
-    parts = {
-        name: ds[name].values.tolist()
-        for name in ("base", "reference")
-        if name in ds.coords and ds[name].dims == ("metric",)
-    }
+    bases = values_along(ds, "base", "metric") or metrics
+    references = values_along(ds, "reference", "metric") or [""] * len(metrics)
     for at, (metric, people) in enumerate(zip(metrics, human, strict=True)):
         if people:
             yield metric
-        elif parts.get("reference", [""] * len(metrics))[at]:
-            if "-" in str(parts["reference"][at]):
-                mtme_names.reference(f"metric {metric!r}", parts["reference"][at])
-            yield f"{parts.get('base', metrics)[at]}-{parts['reference'][at]}"
+        elif references[at]:
+            if "-" in str(references[at]):
+                mtme_names.reference(f"metric {metric!r}", references[at])
+            yield f"{bases[at]}-{references[at]}"
         elif "-" in str(metric):
             yield metric
         else:

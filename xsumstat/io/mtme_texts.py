@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.io import mtme_names, score_files
+from xsumstat.io.cells import values_along
 
 NO_TEXT = "[No translation supplied]"  # what mt-metrics-eval itself has for a text that is not there
 _ONLY_REFERENCE = "refA"  # where no metric names one: the toolkit demands a standard reference
@@ -39,18 +40,14 @@ def documents(
 def _described(ds: xr.Dataset, granularity: str, inputs: list[Any]) -> _Lines:
     """Domain and document of each segment; inputs of other granularities count as one segment each."""
     whole = [score_files.WHOLE] * len(inputs)
-    own = {
-        name: ds[name].values.tolist()
-        for name in ("domain", "document")
-        if name in ds.coords and ds[name].dims == ("input",)
-    }
+    domains = values_along(ds, "domain", "input")
     if granularity == "seg":
-        numbered = list(range(1, len(inputs) + 1))
-        found = own.get("domain", whole), own.get("document", numbered if "domain" in own else whole)
+        others = whole if domains is None else list(range(1, len(inputs) + 1))
+        found = domains or whole, values_along(ds, "document", "input") or others
     elif granularity == "sys":
         found = whole, whole
     else:
-        found = inputs if granularity == "domain" else own.get("domain", whole), inputs
+        found = inputs if granularity == "domain" else domains or whole, inputs
     lines = [
         (mtme_names.checked("domain", domain), mtme_names.checked("document", document))
         for domain, document in zip(*found, strict=True)

@@ -79,13 +79,11 @@ def to_latex(
     judge & \textbf{.93} & [.55, .99] \\
     bleu & .52 & [.22, .73] \\
     """
-    if label is not None:
-        _check_text("label", label)
-        if set(label) & set("{}\\%#~^$&"):
-            raise ValueError(f"label must be plain text that LaTeX can refer to, such as 'tab:ci', got {label!r}")
+    if set(label or "") & set("{}\\%#~^$&"):
+        raise ValueError(f"label must be plain text that LaTeX can refer to, such as 'tab:ci', got {label!r}")
     pages = validate.flag("pages", pages)
-    words = caption_of(result, caption)
     table = table_of(result, tests, alpha, digits)
+    words = caption_of(result, caption)
     most = len(table.columns) if columns is None else validate.integer("columns", columns, 1)
     parts = result_tables.parts_of(table, most)
     head = [] if words is None else [rf"\caption{{{latex_text(words)}}}"]
@@ -131,8 +129,8 @@ def to_markdown(
     | judge | **.93** | [.55, .99] |
     | bleu | .52 | [.22, .73] |
     """
-    words = caption_of(result, caption)
     table = table_of(result, tests, alpha, digits)
+    words = caption_of(result, caption)
     of_columns = [title for title, size in table.groups for _ in range(size)]
     titles = [
         _markdown(f"{group}: {column.text}" if group and group != column.text else column.text)
@@ -145,17 +143,10 @@ def to_markdown(
     return "\n".join([*lines, "", *map(_markdown, table.note)]).rstrip()
 
 
-def _check_text(name: str, text: Any) -> None:
-    if text is not None and not isinstance(text, str):
-        raise TypeError(f"{name} must be text, got {text!r}")
-
-
 def caption_of(result: xr.Dataset, caption: Any) -> str | None:
     if caption is True:
-        _check_result(result, None)
         return table_captions.caption(result)
-    _check_text("caption", None if caption is False else caption)
-    return caption or None
+    return None if caption is None or caption is False else validate.text("caption", caption) or None
 
 
 def table_of(result: xr.Dataset, tests: xr.Dataset | None, alpha: Any, digits: Any) -> Table:

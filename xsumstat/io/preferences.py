@@ -29,6 +29,8 @@ _VALUES = {**dict.fromkeys(_LEFT, 1.0), **dict.fromkeys(_TIE, 0.0), **dict.fromk
 _GIVEN = words_of("left_first left given original ab a_first false 0 1 first not_swapped no as_is")
 _SWAPPED = words_of("right_first right swapped reversed ba b_first true 2 second swap reverse yes")
 _MOST = 10**8  # cells
+# Names of the Dataset's own variables and coordinates.
+_TAKEN = frozenset((schema.NAME, *schema.DIMS, "left", "right", "kind", "system"))
 
 
 @validate.public
@@ -116,13 +118,7 @@ def of_frame(
     outputs: Any,
     place: Place = "row {}".format,
 ) -> xr.Dataset:
-    prompts = validate.several("prompt", prompt, "a column or several")
-    if not prompts:
-        raise ValueError(f"prompt must name at least one column, got {prompt!r}")
-    prompts = [validate.column("each item of prompt", each) for each in prompts]
-    taken = {*schema.DIMS, "left", "right", "kind", "system"} & {*prompts}
-    if len(prompts) > 1 and taken:
-        raise ValueError(f"prompt={prompt!r} makes coordinates of the columns: rename the column {sorted(taken)[0]!r}")
+    prompts = _prompt_columns(prompt)
     described = _output_columns(frame, outputs)
     named = {"left": left, "right": right, "choice": choice}
     named |= {name: column for name, column in (("rater", rater), ("order", order)) if column is not None}
@@ -153,14 +149,14 @@ def of_frame(
     values = _filled(
         at, np.where(turned, -chosen, chosen), there, (by_prompt, pair_labels, schema.ORDERS, raters), place
     )
-    dims = {"prompt": by_prompt, "rater": whom}
     coords = {
         "prompt": by_prompt.array(), "pair": cells.text(pair_labels), "order": cells.text(schema.ORDERS),
         "rater": raters,
         "left": ("pair", cells.array(names[0])), "right": ("pair", cells.array(names[1])),
         "kind": ("rater", cells.text(_kinds(frame, kind, whom))),
     }  # fmt: skip
-    coords |= _descriptions(frame, used, prompts if len(prompts) > 1 else [], dims, {*coords, *described})
+    dims = {"prompt": by_prompt, "rater": whom}
+    coords |= _descriptions(frame, used, prompts if len(prompts) > 1 else [], dims, {*_TAKEN, *described})
     if described:
         coords["system"] = cells.array(systems)
     data: dict[str, Any] = {schema.NAME: (schema.DIMS, values)}
@@ -176,6 +172,17 @@ def _one(label: str, n: int) -> Labels:
     return Labels(pd.Series([label], dtype=object), np.zeros(n, dtype=np.int64))
 
 
+def _prompt_columns(prompt: Any) -> list[str]:
+    prompts = validate.several("prompt", prompt, "a column or several")
+    if not prompts:
+        raise ValueError(f"prompt must name at least one column, got {prompt!r}")
+    prompts = [validate.column("each item of prompt", each) for each in prompts]
+    taken = _TAKEN & {*prompts}
+    if len(prompts) > 1 and taken:
+        raise ValueError(f"prompt={prompt!r} makes coordinates of the columns: rename the column {sorted(taken)[0]!r}")
+    return prompts
+
+
 def _output_columns(frame: pd.DataFrame, outputs: Any) -> dict[str, tuple[str, str]]:
     if outputs is None:
         return {}
@@ -183,10 +190,9 @@ def _output_columns(frame: pd.DataFrame, outputs: Any) -> dict[str, tuple[str, s
         raise TypeError(
             f"outputs must be a mapping such as {{'length': ('length_a', 'length_b')}}, got {validate.given(outputs)}"
         )
-    taken = {schema.NAME, *schema.DIMS, "left", "right", "kind", "system"}
     for name, columns in outputs.items():
-        if not isinstance(name, str) or name in taken:
-            raise ValueError(f"outputs must name variables other than {validate.listing(sorted(taken))}, got {name!r}")
+        if not isinstance(name, str) or name in _TAKEN:
+            raise ValueError(f"outputs must name variables other than {validate.listing(sorted(_TAKEN))}, got {name!r}")
         if not isinstance(columns, tuple | list) or len(columns) != 2:
             raise ValueError(
                 f"outputs[{name!r}] must be two columns, of left and of right, got {validate.given(columns)}"
@@ -386,7 +392,7 @@ def _descriptions(
     found: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     loose = []
     for column in (*parts, *(each for each in frame.columns if each not in used)):
-        nested = tabular.is_nested(frame[column]) or str(column) in {*taken, schema.NAME, "system"}
+        nested = tabular.is_nested(frame[column]) or str(column) in taken
         own = None if nested else labels.described(frame[column], dims)
         if own is None:
             loose.append(column)

@@ -19,7 +19,7 @@ from xsumstat.core import extras, validate
 from xsumstat.dataset import drawn, facts, locate, metric_choice, text_attrs
 from xsumstat.io import columns as usual
 from xsumstat.io import rows as tidy
-from xsumstat.io import tabular
+from xsumstat.io import tables, tabular
 from xsumstat.io.whole_files import write_whole
 from xsumstat.resampling import draws
 
@@ -233,7 +233,7 @@ def _write(file: Path, sheet: pd.DataFrame) -> None:
         write_whole(file, "".join(json.dumps(each, ensure_ascii=False, default=str) + "\n" for each in records))
     else:
         text = io.StringIO()
-        lines = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+        lines = csv.writer(text, delimiter=tables.separator_of(file), lineterminator="\n")
         lines.writerow(sheet.columns)
         lines.writerows(
             ["" if pd.isna(value) else value for value in row] for row in sheet.itertuples(index=False, name=None)

@@ -13,6 +13,7 @@ import xarray as xr
 from xsumstat.core import arguments, validate
 from xsumstat.dataset import align, directions
 from xsumstat.io import far_ratings
+from xsumstat.io.cells import values_along
 from xsumstat.io.labels import Place
 from xsumstat.io.roles import MEAN
 
@@ -62,7 +63,7 @@ def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels:
     long = _renamed(frame.iloc[there][[*labels, rater, *names]], rater, names[0])
     scores = frame.drop(columns=[rater, *names])
     numbers = [name for name in scores.columns if pd.api.types.is_numeric_dtype(scores[name].dtype)]
-    # The scores of an output stand in the row of each of its raters.
+    # Each rater's row repeats the scores of the output.
     kept = np.flatnonzero(~scores.duplicated(list(dict.fromkeys([*labels, *numbers]))).to_numpy())
     return Split(long, at_rows(there, place), scores.iloc[kept], at_rows(kept, place))
 
@@ -118,13 +119,14 @@ def joined(scores: xr.Dataset | None, ratings: xr.DataArray, mean: xr.DataArray)
         ds = ds.drop_vars("score").reindex(metric=metrics).assign(score=whole.transpose(*scores["score"].dims))
     ds = ds.assign({VARIABLE: ratings.reindex({dim: ds.indexes[dim] for dim in ratings.dims if dim in ds.indexes})})
     kinds = pd.Series(np.where(ds.indexes["metric"] == MEAN, "human", "automatic"), dtype=object)
-    given = None if scores is None else scores.coords.get(directions.NAME)
-    if given is not None and given.dims == ("metric",):  # which `reindex` would turn into numbers
-        stated = dict(zip(given.indexes["metric"], given.values.tolist(), strict=True))
+    given = None if scores is None else values_along(scores, directions.NAME, "metric")
+    if scores is not None and given is not None:  # which `reindex` would turn into numbers
+        stated = dict(zip(scores.indexes["metric"], given, strict=True))
         better = [stated.get(label, True) for label in ds.indexes["metric"]]
         ds = ds.assign_coords({directions.NAME: ("metric", better)})
-    if "kind" in ds.coords and ds["kind"].dims == ("metric",):
-        kinds = kinds.where(kinds == "human", pd.Series(ds["kind"].values, dtype=object))
+    known = values_along(ds, "kind", "metric")
+    if known is not None:
+        kinds = kinds.where(kinds == "human", pd.Series(known, dtype=object))
     return ds.assign_coords(kind=("metric", kinds.to_numpy()))
 
 

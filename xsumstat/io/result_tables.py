@@ -19,7 +19,7 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.dataset import pair_results, results, wording
-from xsumstat.io import result_frames
+from xsumstat.io import result_frames, table_captions
 
 _NOTHING = "–"
 _MOST_GROUPS = 6
@@ -89,7 +89,7 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     alpha = float(result.attrs.get("alpha", alpha))
     kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
     analysis = str(result.attrs["analysis"])
-    value = catalogue.ANALYSES[analysis].in_table if analysis in catalogue.ANALYSES else ""
+    value = _value_of(result)
     if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:
         return _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
     kept = kept.squeeze("metric") if analysis == "compare_systems" and kept.sizes.get("metric") == 1 else kept
@@ -104,10 +104,15 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     return _listed(kept, alpha, digits)
 
 
+def _value_of(result: xr.Dataset) -> str:
+    """The variable with one value per metric that a table shows; empty for other analyses."""
+    known = catalogue.ANALYSES.get(str(result.attrs["analysis"]))
+    return "" if known is None else known.in_table
+
+
 def telling(result: xr.Dataset) -> int:
     """The fewest decimals, from 2 to 4, by which metrics of different ranks print differently."""
-    analysis = str(result.attrs["analysis"])
-    value = catalogue.ANALYSES[analysis].in_table if analysis in catalogue.ANALYSES else ""
+    value = _value_of(result)
     value = value if value in result else results.main_variable(result)
     if "metric" not in result[value].dims or result[value].dtype.kind != "f":
         return 2
@@ -192,15 +197,15 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     parts = list(_parts(result, further))
     own = "pvalue" in result and tests is None and str(result.attrs["analysis"]) in _OWN_TESTS
     tests = result if own else tests
-    chance = [_chance(part, value, digits) for _, _, part in parts]
+    chance = [_chance(part, digits) for _, _, part in parts]
     first = [Cell(wording.shortened(label)) for label in result["metric"].values.tolist()]
     columns, groups, bodies, marked, all_worse = [Cell("metric")], [], [], False, tests is not None
     untested: dict[str, None] = {}
     for where, title, part in parts:
-        worse = None if tests is None else _worse_than_best(part[value], _of_labels(tests, where), alpha)
-        all_worse &= worse is not None and worse.count(False) == len(worse) - 1 > 0
-        untested |= dict.fromkeys(_untested(part[value], worse or []))
-        body = _columns(part, value, worse, digits)
+        alike = None if tests is None else _not_worse(part[value], _of_labels(tests, where), alpha)
+        all_worse &= alike is not None and alike.count(False) == len(alike) - 1 > 0
+        untested |= dict.fromkeys(_untested(part[value], alike or []))
+        body = _columns(part, value, alike, digits)
         body += [] if len(parts) > 1 or chance[0] else _numbers(part, _CHANCE, digits)
         marked |= any(cell.mark for _, cells in body for cell in cells)
         alone = title if len(body) == 1 else ""  # a group of one column needs no title above it
@@ -231,7 +236,7 @@ def _foot(chance: list[dict[str, list[str]]], sizes: list[int]) -> list[list[Cel
     return rows
 
 
-def _chance(part: xr.Dataset, value: str, digits: int) -> dict[str, list[str]]:
+def _chance(part: xr.Dataset, digits: int) -> dict[str, list[str]]:
     """What a random and a constant metric reach, in a text for each column; empty where it differs between metrics."""
     if not set(_CHANCE) <= set(part.data_vars):
         return {}
@@ -266,13 +271,13 @@ def _in_order(result: xr.Dataset, value: str, further: list[Hashable]) -> xr.Dat
     return result.isel(metric=np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable"))
 
 
-def _columns(part: xr.Dataset, value: str, worse: Any, digits: int) -> list[tuple[str, list[Cell]]]:
+def _columns(part: xr.Dataset, value: str, alike: Any, digits: int) -> list[tuple[str, list[Cell]]]:
     values = part[value].values
     best = np.zeros(len(values), dtype=bool)
     if not np.isnan(values).all() and len(values) > 1:
         best = values >= np.nanmax(values) - 1e-12
         best &= not best.all()  # where all are alike, none is
-    marks = [worse is not None and bool(worse[at]) and not best[at] for at in range(len(values))]
+    marks = [alike is not None and bool(alike[at]) and not best[at] for at in range(len(values))]
     texts, intervals = _with_intervals(part, value, *_LIMITS, digits)
     shown = zip(texts, best, marks, strict=True)
     body = [(_title(value, part), [Cell(text, True, bool(bold), mark) for text, bold, mark in shown])]
@@ -309,7 +314,7 @@ def _numbers(part: xr.Dataset, names: tuple[str, ...], digits: int) -> list[tupl
     ]
 
 
-def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:
+def _not_worse(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> Any:
     """For each metric whether a test against the best found no significant difference; None without a test."""
     if bool(values.isnull().all()):
         return None
@@ -334,14 +339,14 @@ def _worse_than_best(values: xr.DataArray, tests: xr.Dataset, alpha: float) -> A
     return marks
 
 
-def _untested(values: xr.DataArray, worse: list[bool | None]) -> list[str]:
+def _untested(values: xr.DataArray, alike: list[bool | None]) -> list[str]:
     """Metrics with a value and without a test against the best one, of several."""
-    if len(worse) < 2:
+    if len(alike) < 2:
         return []
     best = int(values.argmax("metric"))
     there = values.notnull().values
     labels = values["metric"].values.tolist()
-    return [wording.shortened(labels[at]) for at, each in enumerate(worse) if each is None and there[at] and at != best]
+    return [wording.shortened(labels[at]) for at, each in enumerate(alike) if each is None and there[at] and at != best]
 
 
 def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
@@ -441,14 +446,9 @@ def _note(result: xr.Dataset) -> str:
 def _title(name: str, result: xr.Dataset) -> str:
     if name in _TITLES:
         return _TITLES[name]
-    about = catalogue.variable(name, result.attrs["analysis"]).long_name if _known(name, result) else name
-    short = name.replace("_", " ")
-    return about.partition(",")[0] if len(about) <= 24 and name not in ("correlation", "difference") else short
-
-
-def _known(name: str, result: xr.Dataset) -> bool:
-    about = catalogue.ANALYSES.get(str(result.attrs["analysis"]))
-    return about is not None and name in about.variables
+    about = table_captions.long_name(result, name)
+    short = len(about) <= 24 and name not in ("correlation", "difference")
+    return about.partition(",")[0] if short else name.replace("_", " ")
 
 
 def _level(result: xr.Dataset) -> str:

@@ -23,11 +23,11 @@ from xsumstat.core.synonyms import spelt
 from xsumstat.io import columns as usual
 from xsumstat.io import tabular, texts, words
 
-# A column of text is a text, and no label, from so many characters a cell on.
+# A column whose cells have this many characters on average holds texts, not labels.
 _LONG = 40
-# A column of words may be ratings where it has so few of them.
+# A column with at most this many different words may hold ratings.
 _FEW_WORDS = 12
-# Beside judges, and without other human scores, these are people's.
+# Beside judges, and without other human scores, these columns are human scores.
 _RATINGS = ("rating", "grade")
 # Ends of raters' names that could be a statistic of the others' ratings.
 _PEOPLE_TOO = ("max", "min")
@@ -114,7 +114,8 @@ class Roles:
         """Whether a table without a column of systems describes one system."""
         if self.input is not None and not self.tidy and self.rated is None:
             return not frame.duplicated([self.input, *self.dims(frame)]).any()
-        named = {*vars_of(self), *self.texts, *self.described, *self.raters, *self.metrics}
+        labels = {getattr(self, field) for field in _FIELDS}
+        named = {*labels, *self.texts, *self.described, *self.raters, *self.metrics}
         return not any(
             name not in named and not pd.api.types.is_numeric_dtype(frame[name].dtype) for name in frame.columns
         )
@@ -151,10 +152,6 @@ class Roles:
         if self.numbers:
             said.append(f"no scores: {', '.join(self.numbers)}")
         return said
-
-
-def vars_of(found: Roles) -> set[str]:
-    return {name for name in (getattr(found, field) for field in _FIELDS) if name is not None}
 
 
 def _several(names: list[str]) -> str:

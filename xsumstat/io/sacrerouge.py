@@ -124,19 +124,26 @@ def read_sacrerouge(path: str | Path | Iterable[str | Path], *, human: Iterable[
         rating = _by_rater(ratings, places, shape)
         ds = ds.assign(rating=(("judgment", "system", "input", "rater"), rating))
         ds = ds.assign_coords(judgment=text(ratings), rater=np.arange(1, rating.shape[-1] + 1))
-    people = set(_HUMAN if human is None else human)
-    unused = [] if human is None else [name for name in people if not any(is_named(metric, name) for metric in metrics)]
-    if unused:
-        raise ValueError(
-            f"human names no metric with {validate.listing(sorted(unused))}; metrics: {validate.listing(metrics, 30)}"
-        )
-    judgments = {metric for metric in metrics if any(is_named(metric, name) for name in people)}
-    if human is None:
-        judgments |= set(ratings)
+    judgments = _judgments(metrics, ratings, human)
     kinds = ["human" if metric in judgments else "automatic" for metric in metrics]
     return ds.assign_coords(
         kind=("metric", text(kinds)), summarizer_type=("system", text(types[system] for system in systems))
     )
+
+
+def _judgments(metrics: list[str], ratings: Iterable[str], human: Iterable[str] | None) -> set[str]:
+    """The metrics that are human scores: those named, or else ratings and the usual ones."""
+    people = set(_HUMAN if human is None else human)
+    judgments = {metric for metric in metrics if any(is_named(metric, name) for name in people)}
+    if human is None:
+        judgments |= set(ratings)
+        return judgments
+    unused = [name for name in people if not any(is_named(metric, name) for metric in metrics)]
+    if unused:
+        raise ValueError(
+            f"human names no metric with {validate.listing(sorted(unused))}; metrics: {validate.listing(metrics, 30)}"
+        )
+    return judgments
 
 
 def _files(path: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -194,7 +201,7 @@ def _entry(line: str, where: str) -> dict[str, Any]:
         entry = _DECODER.decode(line)
     except (ValueError, RecursionError):
         entry = None
-    if type(entry) is not dict or _n_keys(entry) != line.count(":"):  # a key that stands twice has two colons
+    if type(entry) is not dict or _n_keys(entry) != line.count(":"):  # a repeated key has two colons
         try:
             entry = json.loads(line, object_pairs_hook=_unrepeated)
         except (ValueError, RecursionError) as error:

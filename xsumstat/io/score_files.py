@@ -134,38 +134,34 @@ def _regular(file: Path) -> _Columns | None:
 
 def _line_by_line(file: Path) -> _Columns:
     """Columns of any file, and what is wrong with its first malformed line."""
-    systems, scores, gone = [], [], 0
-    for where, words in _lines(file):
-        if len(words) != 2:
-            raise ValueError(f"{where}: expected 'SYSTEM SCORE', got {' '.join(words)!r}")
-        systems.append(words[0])
-        scores.append(_number(words[1], where))
-        gone += scores[-1] != scores[-1] and words[1] != "None"
-    _say_nan(file, gone)
-    return text(systems), np.array(scores)
+    lines = list(_scores_of_lines(file, "SYSTEM SCORE"))
+    return text(system for _, (system,), _ in lines), np.array([score for *_, score in lines])
 
 
-def _say_nan(file: Path, count: int) -> None:
-    if count:
+def _scores_of_lines(file: Path, layout: str) -> Iterator[tuple[str, list[str], float]]:
+    """Place, labels and score of each line; warns of the word nan."""
+    gone = 0
+    for where, (*labels, word) in _lines(file):
+        if len(labels) + 1 != len(layout.split()):
+            raise ValueError(f"{where}: expected {layout!r}, got {' '.join([*labels, word])!r}")
+        score = _number(word, where)
+        gone += score != score and word != "None"
+        yield where, labels, score
+    if gone:
         validate.warn(
-            f"{file.name} has the word 'nan' for {validate.counted(count, 'score')}; read as missing, like None",
+            f"{file.name} has the word 'nan' for {validate.counted(gone, 'score')}; read as missing, like None",
             "no_score",
         )
 
 
 def _read_domains(file: Path, units: Units) -> Scores:
     cells: dict[tuple[str, str], float] = {}
-    gone = 0
-    for where, words in _lines(file):
-        if len(words) != 3:
-            raise ValueError(f"{where}: expected 'DOMAIN SYSTEM SCORE', got {' '.join(words)!r}")
-        if units.labels is not None and words[0] not in units.labels:
-            raise ValueError(f"{where}: unknown domain {words[0]!r}; domains: {validate.listing(units.labels)}")
-        if (words[1], words[0]) in cells:
-            raise ValueError(f"{where}: domain {words[0]!r} of system {words[1]!r} is given twice")
-        value = cells[words[1], words[0]] = _number(words[2], where)
-        gone += value != value and words[2] != "None"
-    _say_nan(file, gone)
+    for where, (domain, system), score in _scores_of_lines(file, "DOMAIN SYSTEM SCORE"):
+        if units.labels is not None and domain not in units.labels:
+            raise ValueError(f"{where}: unknown domain {domain!r}; domains: {validate.listing(units.labels)}")
+        if (system, domain) in cells:
+            raise ValueError(f"{where}: domain {domain!r} of system {system!r} is given twice")
+        cells[system, domain] = score
     if not cells:
         raise ValueError(f"{file.name} holds no scores")
     domains = units.labels or sorted({domain for _, domain in cells})

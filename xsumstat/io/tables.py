@@ -19,11 +19,15 @@ _LINES = 1000  # by which decimal commas are known
 _LONGEST_FIELD = 2**31 - 1  # a column may hold whole documents
 
 
-def read(path: Path, separator: str, labels: Collection[str]) -> tuple[pd.DataFrame, list[int]]:
+def separator_of(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def read(path: Path, labels: Collection[str]) -> tuple[pd.DataFrame, list[int]]:
     """A table, with the columns in `labels` as text (a system may be called NA), and the line of each row."""
-    lines = _checked_lines(path, separator)
-    frame = _parsed(path, separator)
-    texts = _parsed(path, separator, dtype=str, keep_default_na=False, usecols=lambda name: str(name).strip() in labels)
+    lines = _checked_lines(path)
+    frame = parsed(path)
+    texts = parsed(path, dtype=str, keep_default_na=False, usecols=lambda name: str(name).strip() in labels)
     if len(frame) != len(lines):
         raise ValueError(f"it has {len(lines)} rows by its quotes and line ends, and pandas finds {len(frame)}")
     for name in texts.columns:
@@ -37,15 +41,15 @@ def read(path: Path, separator: str, labels: Collection[str]) -> tuple[pd.DataFr
     return frame.set_axis(bare, axis=1), lines
 
 
-def _parsed(path: Path, separator: str, **options: Any) -> pd.DataFrame:
-    found: Any = pd.read_csv(path, sep=separator, encoding="utf-8-sig", index_col=False, low_memory=False, **options)
-    frame: pd.DataFrame = found
+def parsed(path: Path, **options: Any) -> pd.DataFrame:
+    options |= {"sep": separator_of(path), "encoding": "utf-8-sig", "index_col": False, "low_memory": False}
+    frame: pd.DataFrame = pd.read_csv(path, **options)
     return frame
 
 
-def _checked_lines(path: Path, separator: str) -> list[int]:
+def _checked_lines(path: Path) -> list[int]:
     """Line where each row starts, after a check of the number of fields."""
-    starts = []
+    starts, separator = [], separator_of(path)
     header: list[str] | None = None
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:

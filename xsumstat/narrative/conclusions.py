@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.catalogue import ALL, ANALYSES, Analysis
 from xsumstat.core import validate
-from xsumstat.dataset import calibrated, chunking, drawn, results, wording
+from xsumstat.dataset import calibrated, chunking, drawn, few_systems, results, wording
 
 _MOST_LABELS = 3
 # Of so many labels each gets a sentence with its numbers, in brief.
@@ -105,10 +105,25 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
     for dim in further:
         size *= result.sizes[dim]
     if size <= _MOST_LABELS:
-        found = [text for label, part in _parts(result, further) for text in _labelled(label, _function(how.say)(part))]
+        found = [text for label, part in _parts(result, further) for text in _labelled(label, _said(part, how))]
     else:
         found = _of_many(result, further, size, how)
-    return [*found, *(_function(how.closing)(result) if closing and how.closing and found else [])]
+    closing = closing and bool(how.closing and found) and not _of_two_systems(result, how)
+    return [*found, *(_function(how.closing)(result) if closing else [])]
+
+
+def _said(part: xr.Dataset, how: Analysis) -> list[str]:
+    """The sentences on one label."""
+    found: list[str] = _of_two_systems(part, how) or _function(how.say)(part)
+    return found
+
+
+def _of_two_systems(result: xr.Dataset, how: Analysis) -> list[str]:
+    """What two systems' correlations cannot show; empty for other results."""
+    if not (how.needs_three and few_systems.is_of_two(result.attrs)):
+        return []
+    why = few_systems.why_certain(str(result.attrs.get("coefficient")))
+    return [f"With 2 systems {why} and tells nothing about the metrics. Use {few_systems.WAY_OUT}."]
 
 
 def _with_core(result: xr.Dataset, how: Analysis) -> xr.Dataset:
@@ -146,9 +161,7 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
-    brief = (
-        [] if size > _MOST_IN_BRIEF else [(label, _function(how.say)(part)) for label, part in _parts(result, further)]
-    )
+    brief = [] if size > _MOST_IN_BRIEF else [(label, _said(part, how)) for label, part in _parts(result, further)]
     if how.best:
         counted = _counted(result, further, size, how)
         return [*filter(None, [counted]), *_in_brief(brief, wording.of_whom(result))]

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import drawn, few_systems, results, scope, wording
+from xsumstat.dataset import drawn, few_systems, pair_results, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
 
 LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
@@ -31,8 +31,12 @@ def coefficient(result: xr.Dataset) -> str:
         called = f"{called} of {wording.positive(result.attrs)}"
     if called and "given" in result.attrs:
         called = f"partial {called} given {wording.shortened(result.attrs['given'])}"
-    level = result.attrs.get("level")
-    return ", ".join([*([called] if called else []), *([f"{str(level).replace('_', ' ')} level"] if level else [])])
+    return ", ".join(filter(None, [called, level(result)]))
+
+
+def level(result: xr.Dataset) -> str:
+    """Level of the correlation, "system level"; empty without one."""
+    return f"{str(result.attrs['level']).replace('_', ' ')} level" if result.attrs.get("level") else ""
 
 
 def gold(result: xr.Dataset) -> str:
@@ -158,17 +162,7 @@ def chance(result: xr.Dataset) -> str:
     return f"{counted}; a constant metric would have {told['constant']}, a random one {told['random']}"
 
 
-def of_two_systems(result: xr.Dataset) -> list[str]:
-    """What two systems' correlations cannot show; empty for other results."""
-    if not few_systems.is_of_two(result.attrs):
-        return []
-    why = few_systems.why_certain(str(result.attrs.get("coefficient")))
-    return [f"With 2 systems {why} and tells nothing about the metrics. Use {few_systems.WAY_OUT}."]
-
-
 def corr(result: xr.Dataset) -> list[str]:
-    if few := of_two_systems(result):
-        return few
     values = result["correlation"].values
     if np.isnan(values).all():
         return ["No metric has a defined correlation."]
@@ -186,15 +180,12 @@ def corr(result: xr.Dataset) -> list[str]:
 
 def corr_closing(result: xr.Dataset) -> list[str]:
     """Correlations alone do not show their uncertainty."""
-    if result.sizes.get("metric", 1) < 2 or few_systems.is_of_two(result.attrs):
-        return []
-    return ["ci gives intervals, compare_metrics tests which metric is better."]
+    single = result.sizes.get("metric", 1) < 2
+    return [] if single else ["ci gives intervals, compare_metrics tests which metric is better."]
 
 
 def ci(result: xr.Dataset) -> list[str]:
     """The best metric with its interval, intervals that include 0, and the widest."""
-    if few := of_two_systems(result):
-        return few
     if "other_metric" in result.dims and "difference" in result:
         return _differences(result)
     values, low, high = (result[each].values for each in ("correlation", "ci_low", "ci_high"))
@@ -203,7 +194,7 @@ def ci(result: xr.Dataset) -> list[str]:
     named = labels(result)
     shown = numbers(values)
     if np.isnan(low).all():
-        return [_leads(result, values, shown), f"There is no interval{_why_none(result)}.",
+        return [_leads(result, values, shown), f"There is no interval{few_systems.why_none(result.attrs)}.",
                 *undefined(result, "correlation")]  # fmt: skip
     texts = [estimate(*each) if not math.isnan(each[1]) else f"{text}, no interval"
              for text, each in zip(shown, zip(values, low, high, strict=True), strict=True)]  # fmt: skip
@@ -212,11 +203,6 @@ def ci(result: xr.Dataset) -> list[str]:
     of_share = wording.scale_of(result.attrs) is not None and COEFFICIENTS[result.attrs["coefficient"]].bounds[0] == 0
     told = [] if of_share else _level_and_width(named, low, high, *_chance_level(result))
     return [*said, *told, *undefined(result, "correlation"), *_stand_ins(result)]
-
-
-def _why_none(result: xr.Dataset) -> str:
-    """The reason that few systems give."""
-    return few_systems.why_none(result.attrs) if result.attrs.get("method") in ("fisher", "jackknife") else ""
 
 
 def _chance_level(result: xr.Dataset) -> tuple[FloatArray, str]:
@@ -296,24 +282,19 @@ def ci_closing(result: xr.Dataset) -> list[str]:
 
 
 def metric_corr(result: xr.Dataset) -> list[str]:
-    values = result["correlation"].transpose("metric", "other_metric").values.copy()
+    values = result["correlation"].transpose("metric", "other_metric").values
     rows, columns = labels(result), labels(result, "other_metric")
-    seen: set[frozenset[Hashable]] = set()
-    for at, to in np.ndindex(*values.shape):
-        pair = frozenset((rows[at], columns[to]))
-        if len(pair) < 2 or pair in seen:
-            values[at, to] = math.nan
-        seen.add(pair)
-    if np.isnan(values).all():
+    pairs = pair_results.once(rows, columns, ~np.isnan(values))
+    if not pairs:
         return ["No two metrics have a defined correlation."]
 
-    def told(flat: np.intp, verb: str = "") -> str:
-        at, to = np.unravel_index(flat, values.shape)
+    def told(pair: tuple[int, int], verb: str = "") -> str:
+        at, to = pair
         of_two = estimated(result.isel(metric=at, other_metric=to), "correlation")
         return f"{name(rows[at])} and {name(columns[to])}{verb} ({of_two})"
 
     how = f"; {interval(result, 's')}" if wording.has_intervals(result) else ""
-    high, low = np.nanargmax(values), np.nanargmin(values)
+    high, low = (most(pairs, key=lambda pair: float(values[pair])) for most in (max, min))
     if high == low:
         return [wording.Sentence(f"The correlation of two metrics: {told(high)}", f"{coefficient(result)}{how}")]
     said = f"{told(high, ' correlate most')}, {told(low, ' least')}"

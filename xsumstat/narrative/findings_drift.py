@@ -24,7 +24,7 @@ def drift(result: xr.Dataset) -> list[str]:
     said: list[str] = []
     for at in range(min(len(named), _MOST_METRICS)):
         first, *rest = _of_metric(result.isel(metric=at), name(named[at]))
-        said += [first[0].upper() + first[1:] if at or not whom else f"{whom}{first}", *rest]
+        said += [wording.capitalised(first if at else f"{whom}{first}"), *rest]
     within = (adjust.decisive(result) <= alpha_of(result)).values[_MOST_METRICS:]
     if len(within):
         more, margin = validate.counted(len(within), "more metric"), setting(float(result.attrs["margin"]))
@@ -46,7 +46,7 @@ def agreement(one: xr.Dataset, judge: str) -> str:
     what = f"the agreement of {judge} with {gold(one)}"
     if math.isnan(value):
         return wording.Sentence(f"{what} is undefined by one version or both", how)
-    level = f"{100 * (1 - 2 * alpha_of(one)):.4g} % jackknife interval"
+    level = f"{100 * wording.interval_level(one.attrs):.4g} % jackknife interval"
     interval = "no interval" if math.isnan(low) else f"{level} [{', '.join(wording.alike([low, high]))}]"
     changed = f"{what} changed by {wording.number(value)} ({interval}; {how})"
     if not math.isnan(old) and not math.isnan(new):
@@ -66,7 +66,7 @@ def change(one: xr.Dataset, judge: str) -> str:
     what = f"Agreement of {judge} with {gold(one)}"
     if math.isnan(value):
         return f"{what} is undefined by one version or both"
-    level = f"{100 * (1 - 2 * alpha_of(one)):.4g} % interval"
+    level = f"{100 * wording.interval_level(one.attrs):.4g} % interval"
     return f"{what} changed by {wording.estimate(value, low, high)} ({level}; {coefficient(one)})"
 
 

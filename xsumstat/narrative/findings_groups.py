@@ -6,13 +6,12 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 
 import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust
-from xsumstat.dataset import results, wording
+from xsumstat.dataset import pair_results, results, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, numbers
 from xsumstat.narrative.findings import coefficient, gold, labels, undefined
 from xsumstat.narrative.findings_tests import settled_by
@@ -35,12 +34,11 @@ def compare_groups(result: xr.Dataset) -> list[str]:
         more = int(found.sum()) - len(each)
         rest = f"; and for {more:,} more" if more else ""
         text = f"{whom}agreement with {gold(result)} differs between {groups} for {'; for '.join(each)}{rest}."
-        said.append(text if whom else wording.capitalised(text))
+        said.append(wording.capitalised(text))
         whom = ""
     if (tested & ~found).any():
         none = [label for label, here in zip(named, tested & ~found, strict=True) if here]
-        text = f"{whom}there is no significant difference between {groups}"
-        text = text if whom else wording.capitalised(text)
+        text = wording.capitalised(f"{whom}there is no significant difference between {groups}")
         only = int(np.flatnonzero(tested & ~found)[0])
         said.append(f"{text} for {listed(none) if len(none) > 1 else _of_metric(result, only, dims)}.")
     if not tested.all():
@@ -68,19 +66,18 @@ def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
 def _pairs(result: xr.Dataset, dims: tuple[str, ...]) -> list[str]:
     p, difference = (each.transpose("metric", *dims).values for each in (adjust.decisive(result), result["difference"]))
     rows, columns, named = labels(result, dims[0]), labels(result, dims[1]), labels(result)
-    tests: dict[tuple[Hashable, frozenset[Hashable]], str] = {}
-    for metric, one, two in np.argwhere(~np.isnan(p)).tolist():
-        pair = rows[one], columns[two]
-        key = named[metric], frozenset(pair)
-        if key not in tests:
-            high, low = pair if difference[metric, one, two] > 0 else pair[::-1]
-            of = f"{name(named[metric])}: " if len(named) > 1 else ""
-            differs = p[metric, one, two] <= alpha_of(result)
-            tests[key] = f"{of}{name(high)} above {name(low)}" if differs else ""
+    tests, apart = 0, []
+    for metric in range(len(named)):
+        pairs = pair_results.once(rows, columns, ~np.isnan(p[metric]))
+        tests += len(pairs)
+        of = f"{name(named[metric])}: " if len(named) > 1 else ""
+        for one, two in pairs:
+            high, low = (rows[one], columns[two])[:: 1 if difference[metric, one, two] > 0 else -1]
+            if p[metric, one, two] <= alpha_of(result):
+                apart.append(f"{of}{name(high)} above {name(low)}")
     if not tests:
         return ["No pair of groups could be compared."]
-    apart = [text for text in tests.values() if text]
     listing = f": {listed(apart, _MOST_PAIRS)}" if apart else ""
     what = "comparisons of two groups are significant" if len(named) > 1 else "pairs of groups differ significantly"
-    many = f"{len(apart):,} of {len(tests):,} {what}"
+    many = f"{len(apart):,} of {tests:,} {what}"
     return [f"{many} ({settled_by(result)}; {coefficient(result)}){listing}."]

@@ -10,7 +10,7 @@ import xarray as xr
 from xsumstat.analyses.adjust import decisive
 from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import alike, estimate, listed, name, number, numbers, pvalue
-from xsumstat.narrative.findings import gold, labels
+from xsumstat.narrative.findings import gold, labels, level
 
 _MOST = 3  # metrics that get a sentence with their numbers
 
@@ -66,7 +66,7 @@ def _gain(one: xr.Dataset, metric: str) -> list[str]:
     text = f"The reliability of {_mean_of(runs[first])} is {estimate(values[first], lows[first], highs[first])}"
     if last != first:
         text += f", of {_mean_of(runs[last])} {estimate(values[last], lows[last], highs[last])}"
-    said: list[str] = [wording.Sentence(text, _level(one))]
+    said: list[str] = [wording.Sentence(text, level(one))]
     if "correlation" in one and last != first:
         r = np.ravel(one["correlation"].values)
         if not np.isnan(r).any():
@@ -87,10 +87,6 @@ def _mean_of(runs: int) -> str:
     if not runs:
         return "the mean of the runs"
     return "a single run" if runs == 1 else f"the mean of {runs:,} runs"
-
-
-def _level(one: xr.Dataset) -> str:
-    return f"{str(one.attrs.get('level', '')).replace('_', ' ')} level"
 
 
 def _of_fewest(result: xr.Dataset, places: list[int]) -> str:
@@ -124,10 +120,10 @@ def _refusals(one: xr.Dataset, metric: str) -> list[str]:
     """How many scores of one metric are missing, for what outputs, and its bounds."""
     missing, n = (int(one[each].sum()) for each in ("n_missing", "n_outputs"))
     said = [f"{metric} has no score for {missing:,} of {n:,} outputs ({100 * missing / n:.0f} %)."]
-    return [*said, *_dependence(one, metric), *_left_open(one, metric)]
+    return [*said, *_dependence(one), *_left_open(one, metric)]
 
 
-def _dependence(one: xr.Dataset, metric: str) -> list[str]:
+def _dependence(one: xr.Dataset) -> list[str]:
     """Whether scores are missing at random, as far as the tests can tell."""
     p = decisive(one)
     tests = {str(test): float(p.sel(test=test)) for test in one["test"].values}
@@ -163,11 +159,10 @@ def _left_open(one: xr.Dataset, metric: str) -> list[str]:
     said = []
     own, low, high = (float(one[f"accuracy{end}"]) for end in ("", "_low", "_high"))
     if not math.isnan(low):
-        level = str(one.attrs.get("level", "")).replace("_", " ")
         alone = "" if math.isnan(own) else f"; the available scores give {number(own)}"
         said.append(
             f"If the missing scores could take any value, the pairwise accuracy of {metric} would be between "
-            f"{number(low)} and {number(high)} ({level} level{alone})."
+            f"{number(low)} and {number(high)} ({level(one)}{alone})."
         )
     pairs = int(one["n_pairs"])
     if pairs:

@@ -6,14 +6,12 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
-from xsumstat.core.types import FloatArray
-from xsumstat.dataset import wording
+from xsumstat.core.types import FloatArray, IntArray
+from xsumstat.dataset import pair_results, wording
 from xsumstat.dataset.wording import number
 from xsumstat.narrative.findings import estimated, interval, labels
 
@@ -24,7 +22,10 @@ _LEAST, _LEAST_SHARE = 30, 0.01
 def disagreement(result: xr.Dataset) -> list[str]:
     dims = ("metric", "other_metric", "score_bin")
     share, n = (result[each].transpose(*dims).values for each in ("share", "n_pairs"))
-    n = np.where(np.isnan(share) | ~_once(result)[..., None], 0, n)
+    first = np.zeros(n.shape, dtype=bool)
+    for pair in pair_results.once(labels(result), labels(result, "other_metric")):
+        first[pair] = True
+    n = np.where(np.isnan(share) | ~first, 0, n)
     weights = n.sum(axis=(0, 1))
     if not weights.sum():
         return ["No pair of outputs could be compared."]
@@ -52,9 +53,7 @@ def improvement_consistency(result: xr.Dataset) -> list[str]:
     ]
 
 
-def _by_bin(
-    result: xr.Dataset, values: FloatArray, n: npt.NDArray[np.int64], texts: list[str], unit: str, how: str = ""
-) -> str:
+def _by_bin(result: xr.Dataset, values: FloatArray, n: IntArray, texts: list[str], unit: str, how: str = "") -> str:
     """Lowest, highest and most extreme bins with enough pairs or outputs."""
     least = max(_LEAST, math.ceil(_LEAST_SHARE * int(n.sum())))
     enough = np.flatnonzero(n >= least).tolist()
@@ -73,15 +72,3 @@ def _by_bin(
     if most not in (low, high):
         said += f"; the largest share is {texts[most]} ({where(most)})"
     return f"{said}{how}."
-
-
-def _once(result: xr.Dataset) -> npt.NDArray[np.bool_]:
-    """First cell of each pair in a table (metric, other_metric)."""
-    rows, columns = labels(result), labels(result, "other_metric")
-    seen: set[frozenset[Hashable]] = set()
-    first = np.zeros((len(rows), len(columns)), dtype=bool)
-    for at, to in np.ndindex(*first.shape):
-        pair = frozenset((rows[at], columns[to]))
-        first[at, to] = len(pair) > 1 and pair not in seen
-        seen.add(pair)
-    return first

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
+from xsumstat.core import validate
 from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import listed, name, number, setting
 from xsumstat.narrative.findings import labels
@@ -42,18 +47,13 @@ def _reliable(result: xr.Dataset) -> list[str]:
     sizes = result["n_inputs"].values
     enough = sizes[values.values >= 0.9].tolist()
     raters = int(result["n_raters"].values[0]) if "n_raters" in result.dims else 0
-    rated = f" and {raters} {'rater' if raters == 1 else 'raters'} for each output" if raters else ""
+    rated = f" and {validate.counted(raters, 'rater')} for each output" if raters else ""
     if not enough:
         most = int(np.nanargmax(values.values)) if not np.isnan(values.values).all() else 0
-        return [f"System means over {sizes[most]:,} {_inputs(int(sizes[most]))}{rated} have a reliability of "
-                f"{number(values.values[most])}."]  # fmt: skip
-    return [
-        f"System means have a reliability of .9 or more with at least {min(enough):,} {_inputs(min(enough))}{rated}."
-    ]
-
-
-def _inputs(n: int) -> str:
-    return "input" if n == 1 else "inputs"
+        over = f"System means over {validate.counted(sizes[most], 'input')}{rated}"
+        return [f"{over} have a reliability of {number(values.values[most])}."]
+    least = validate.counted(min(enough), "input")
+    return [f"System means have a reliability of .9 or more with at least {least}{rated}."]
 
 
 def components_closing(result: xr.Dataset) -> list[str]:
@@ -73,7 +73,7 @@ def plan(result: xr.Dataset) -> list[str]:
         designs = f"in {values.size:,} designs; target= selects the smallest design that reaches it."
         return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
-    wanted += f" of {result.attrs['test']}" if "test" in result.attrs else ""
+    wanted += f" of {_test(result.attrs)}" if "test" in result.attrs else ""
     said: list[str] = []
     lacking: dict[str, list[str]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
@@ -83,10 +83,9 @@ def plan(result: xr.Dataset) -> list[str]:
             continue
         who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
         if "difference" in dims:
-            who = f"a difference of {number(float(one['difference']))}" + (f" with {who}" if who else "")
+            who = f"a difference of {setting(float(one['difference']))}" + (f" with {who}" if who else "")
         if "n_raters" in dims:
-            raters = int(one["n_raters"])
-            who = f"{who or 'a design'} with {raters:,} {'rater' if raters == 1 else 'raters'}"
+            who = f"{who or 'a design'} with {validate.counted(int(one['n_raters']), 'rater')}"
         least = _least(one)
         if least is None:
             of = "systems" if "n_systems" in one.dims else "inputs"
@@ -100,6 +99,12 @@ def plan(result: xr.Dataset) -> list[str]:
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted}, {told}.", *_whom(result)]
+
+
+def _test(attrs: Mapping[Any, Any]) -> str:
+    """The planned test; swaps of single scores, or of inputs, describe these systems, whatever else the plan does."""
+    of_these = attrs["test"] == "perm_test" and json.loads(attrs["keywords"])["resample"] != ["system"]
+    return f"{attrs['test']} (these systems only)" if of_these else str(attrs["test"])
 
 
 def _bought(result: xr.Dataset) -> list[str]:
@@ -133,13 +138,14 @@ def _of(one: xr.Dataset, what: str) -> float | None:
 def _design(one: xr.Dataset) -> str:
     raters, systems = int(_of(one, "n_raters") or 1), int(_of(one, "n_systems") or 0)
     rated = int(one["rated_inputs"])
-    outputs = f"output of {systems:,} system{'s' if systems > 1 else ''}"
-    design = f"{rated:,} {_inputs(rated)}, {raters:,} rating{'s' if raters > 1 else ''} of each {outputs}"
+    design = f"{validate.counted(rated, 'input')}, {validate.counted(raters, 'rating')} of each output of "
+    design += validate.counted(systems, "system")
     if "judged_inputs" in one:
         judged = int(one["judged_inputs"])
-        of = f"{judged:,} {_inputs(judged)}, the rated ones among them" if judged > rated else "the same inputs"
+        more = f"{validate.counted(judged, 'input')}, the rated ones among them"
+        of = more if judged > rated else "the same inputs"
         design += f", and scores of {_judge(one)} for {of}"
-    alone = f"{_alone(one)}" if "judged_inputs" in one else ""
+    alone = _alone(one) if "judged_inputs" in one else ""
     budget, cost = _of(one, "budget"), _price(float(one["cost"]))
     # Where one rating costs 1 and all else nothing, costs are numbers of ratings.
     prices = tuple(one.attrs.get(f"cost_per_{of}") for of in ("rating", "prompt", "verdict"))
@@ -164,7 +170,7 @@ def _alone(one: xr.Dataset) -> str:
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
             value = float(one[f"{what}_alone"])
-            return f"; with ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
+            return f"with ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
     return ""
 
 
@@ -172,11 +178,11 @@ def _reached(one: xr.Dataset, alone: str) -> str:
     what = "width" if "width" in one else "power"
     value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
     limits = "" if np.isnan(low) else f"possibly {number(low)} to {number(high)}, as these data are uncertain"
-    beside = "; ".join(filter(None, (limits, alone.removeprefix("; "))))
+    beside = "; ".join(filter(None, (limits, alone)))
     beside = f" ({beside})" if beside else ""
     if what == "power":
         return (
-            f"A difference of {number(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
+            f"A difference of {setting(_of(one, 'difference') or 0.0)} is found with a power of {number(value)}{beside}"
         )
     level = f"{100 * float(one.attrs['confidence_level']):.4g} %"
     estimand = str(one.attrs["estimand"])
@@ -221,8 +227,7 @@ def _least(one: xr.DataArray) -> str | None:
     if np.isnan(values).all():
         return None
     if "n_systems" not in one.dims:
-        return f"{int(values[0]):,} {_inputs(int(values[0]))}"
+        return validate.counted(int(values[0]), "input")
     systems = one["n_systems"].values
     best = int(np.nanargmin(systems * values))
-    inputs = int(values[best])
-    return f"{systems[best]:,} systems on {inputs:,} {_inputs(inputs)}"
+    return f"{systems[best]:,} systems on {validate.counted(int(values[best]), 'input')}"

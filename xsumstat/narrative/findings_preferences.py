@@ -76,7 +76,7 @@ def rank_systems(result: xr.Dataset) -> list[str]:
     """The best system by human raters, judges and both, and which it beats."""
     whom = wording.of_whom(result)
     said = [_ranked(result.isel(rater=at), name(label)) for at, label in enumerate(labels(result, "rater"))]
-    said[0] = f"{whom}{said[0]}" if whom else said[0]
+    said[0] = f"{whom}{said[0]}"
     return [*(wording.capitalised(each) for each in said), f"The tests: {settled_by(result)}."]
 
 

@@ -16,10 +16,10 @@ import xarray as xr
 from xsumstat.analyses import adjust
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import drawn, few_systems, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
-from xsumstat.narrative.findings import chance, coefficient, gold, labels, of_two_systems, undefined
+from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
 
@@ -148,11 +148,11 @@ def _without_correlation(result: xr.Dataset) -> list[str]:
 
 def metric_tests(result: xr.Dataset) -> list[str]:
     """The leading metric, those it beats, and number of pairs that differ."""
-    if few := of_two_systems(result):
-        return few
     won, compared = decided(result)
     if not compared:
-        return [f"No test could be made{_why_none(result)}."]
+        why = few_systems.why_none(result.attrs)
+        way_out = "; use compare_metrics(level='input')" if why else ""
+        return [f"No test could be made{why}{way_out}."]
     if len(compared) == 1:
         return [_one_pair(result, won)]
     first = leader(result)
@@ -179,13 +179,6 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     return [*said, f"{found} ({how}){listing}."]
 
 
-def _why_none(result: xr.Dataset) -> str:
-    """The reason that few systems give a formula or the jackknife, and what to use."""
-    needs_systems = result.attrs.get("method") in (*few_systems.FORMULAS, "jackknife")
-    why = few_systems.why_none(result.attrs) if needs_systems or result.attrs.get("analysis") == "corr_test" else ""
-    return f"{why}; use compare_metrics(level='input')" if why else ""
-
-
 def _too_few(result: xr.Dataset) -> list[str]:
     """A sentence where so few resamples allow no significant corrected test."""
     draws, method = result.attrs.get("n_resamples"), result.attrs.get("adjust_method")
@@ -210,10 +203,10 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     # A difference is that of the better metric, where there is one.
     sign = -1.0 if won and won[0] == (other, one) else 1.0
     value = sign * float(result["difference"].transpose(*dims).values[at, to])
-    verdict = f"there is no significant difference between {name(one)} and {name(other)}"
-    verdict = f"{name(won[0][0])} beats {name(won[0][1])}" if won else verdict
-    whom = wording.of_whom(result)
-    verdict = f"{whom}{verdict}" if whom or won else wording.capitalised(verdict)
+    verdict = f"{wording.of_whom(result)}there is no significant difference between {name(one)} and {name(other)}"
+    verdict = wording.capitalised(verdict)
+    if won:
+        verdict = f"{wording.of_whom(result)}{name(won[0][0])} beats {name(won[0][1])}"
     differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to, sign)}"
     shown = wording.pvalue(float(p.values[at, to]))
     return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
@@ -228,7 +221,7 @@ def _limits_of(result: xr.Dataset, at: int, to: int, sign: float) -> str:
 
 
 def rank(result: xr.Dataset) -> list[str]:
-    return of_two_systems(result) or _clusters(result) + undefined(result, "correlation")
+    return _clusters(result) + undefined(result, "correlation")
 
 
 def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
@@ -247,8 +240,6 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
 
 
 def clusters_closing(result: xr.Dataset) -> list[str]:
-    if few_systems.is_of_two(result.attrs):
-        return []
     tests = result.sizes.get("metric", 1) * (result.sizes.get("metric", 1) - 1)
     if "adjust_method" in result.attrs:
         correction = wording.correction_words(result)
@@ -297,19 +288,17 @@ def rank_stability(result: xr.Dataset) -> list[str]:
 
 
 def _difference(result: xr.Dataset) -> str:
-    if not {"difference", "ci_low", "ci_high"} <= set(result.data_vars):
+    if not set(_OF_TWO) <= set(result.data_vars):
         return ""
     at = ~np.isnan(result["pvalue"].values.ravel())
     of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
     value, low, high, p = (float(of[each].values.ravel()[at][0]) for each in _OF_ONE)
-    level = f"{100 * (1 - 2 * alpha_of(result)):g} % interval"
+    level = f"{100 * wording.interval_level(result.attrs):.4g} % interval"
     text, *ends = wording.alike([value, low, high])
     return f": they differ by {text} ({level} [{', '.join(ends)}]), {wording.pvalue(p)}"
 
 
 def equivalence(result: xr.Dataset) -> list[str]:
-    if few := of_two_systems(result):
-        return few
     along = result.attrs.get("along")
     dim = "other_metric" if "other_metric" in result["equivalent"].dims else str(along)
     dims = ("metric", dim)
@@ -350,8 +339,6 @@ def equivalence(result: xr.Dataset) -> list[str]:
 
 def margin_sensitivity(result: xr.Dataset) -> list[str]:
     """Share equivalent at the smallest and largest margin, and the margin that half need."""
-    if few := of_two_systems(result):
-        return few
     share, margin, n = (result[each].values for each in ("share", "margin", "n_tests"))
     there = np.flatnonzero(~np.isnan(share))
     if not len(there):
@@ -363,7 +350,7 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
         ends = f"±{setting(margin[first])} to ±{setting(margin[last])}"
         reached = f"within margins of at least {setting(margin[half[0]])}" if half else f"within no margin of {ends}"
         what = "versions" if "along" in result.attrs else "metrics"
-        text = f"{whom}{'the' if whom else 'The'} two {what} are equivalent {reached}"
+        text = wording.capitalised(f"{whom}the two {what} are equivalent {reached}")
         return [wording.Sentence(text, f"alpha {setting(alpha_of(result))}; {coefficient(result)}")]
     said = f"{whom}{counts[0]:,} of {n[first]:,} comparisons are equivalent"
     said += f" within ±{setting(margin[first])}"
@@ -379,8 +366,6 @@ def margin_sensitivity(result: xr.Dataset) -> list[str]:
 
 def dominance(result: xr.Dataset) -> list[str]:
     """Number of resolved orders, and shifts of probabilities from the base."""
-    if few := of_two_systems(result):
-        return few
     dims = ("metric", "other_metric")
     along = str(result.attrs.get("along"))
     versions = labels(result, along) if along in result.dims else [None]
@@ -388,10 +373,8 @@ def dominance(result: xr.Dataset) -> list[str]:
     for at, version in enumerate(versions[:3]):
         part = result if version is None else result.isel({along: at})
         probability, resolved = (part[each].transpose(*dims).values for each in ("probability", "resolved"))
-        rows, columns = labels(result), labels(result, "other_metric")
-        cells = [(one, to) for one, to in np.argwhere(~np.isnan(probability)).tolist() if rows[one] != columns[to]]
         where = "" if version is None else f"{along} {name(version)}: "
-        text = f"{where}{_resolved(rows, columns, cells, probability, resolved)}"
+        text = f"{where}{_resolved(labels(result), labels(result, 'other_metric'), probability, resolved)}"
         if "mean_shift" in part and version != result.attrs.get("base") and not math.isnan(float(part["mean_shift"])):
             text += f", mean shift {number(float(part['mean_shift']))} from {name(result.attrs.get('base'))}"
         said.append(text)
@@ -401,24 +384,18 @@ def dominance(result: xr.Dataset) -> list[str]:
     return [wording.Sentence(f"{wording.of_whom(result)}{'; '.join(said)}{more}", how)]
 
 
-def _resolved(
-    rows: list[Hashable],
-    columns: list[Hashable],
-    cells: list[tuple[int, int]],
-    probability: FloatArray,
-    resolved: FloatArray,
-) -> str:
+def _resolved(rows: list[Hashable], columns: list[Hashable], probability: FloatArray, resolved: BoolArray) -> str:
     """Which metric agrees better in how many resamples, of one pair; of several those that are decided."""
-    better: dict[frozenset[Hashable], tuple[str, bool]] = {}
-    for at, to in cells:
+    better = []
+    for at, to in pair_results.once(rows, columns, ~np.isnan(probability)):
         p, pair = float(probability[at, to]), (rows[at], columns[to])
         first, second = pair if p >= 0.5 else pair[::-1]
         share = f"{name(first)} agrees better than {name(second)} in a share of {number(max(p, 1 - p), 3)}"
-        better.setdefault(frozenset(pair), (share, bool(resolved[at, to])))
+        better.append((share, bool(resolved[at, to])))
     if len(better) == 1:
-        ((share, sure),) = better.values()
+        share, sure = better[0]
         return f"{share} of the resamples, which {'decides' if sure else 'does not decide'} which metric is better"
-    decided_ = [share for share, sure in better.values() if sure]
+    decided_ = [share for share, sure in better if sure]
     told = f": {listed(decided_, 4)}" if decided_ else ""
     return f"for {len(decided_):,} of {len(better):,} pairs of metrics it is clear which is better{told}"
 
@@ -567,12 +544,6 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
     ]
 
 
-def most_agreeing(result: xr.Dataset) -> Hashable | None:
-    """The metric whose verdicts equal the gold's most often."""
-    shares = result["f1"].values
-    return None if np.isnan(shares).all() else labels(result)[int(np.nanargmax(shares))]
-
-
 def range_drop(result: xr.Dataset) -> list[str]:
     """Number of correlations that drop, and that drop more than range restriction explains."""
     dims = ("metric", "other_metric")
@@ -580,17 +551,14 @@ def range_drop(result: xr.Dataset) -> list[str]:
     values = {
         each: result[each].transpose(*dims).values for each in ("difference", "pvalue", "excess", "excess_pvalue")
     }
-    cells: dict[frozenset[Hashable], tuple[int, int]] = {}
-    for at, to in np.argwhere(~np.isnan(values["difference"])).tolist():
-        if rows[at] != columns[to]:
-            cells.setdefault(frozenset((rows[at], columns[to])), (at, to))
+    cells = pair_results.once(rows, columns, ~np.isnan(values["difference"]))
     if not cells:
         return ["No two metrics have a correlation within the range."]
     alpha = alpha_of(result)
-    drops = [cell for cell in cells.values() if values["pvalue"][cell] <= alpha and values["difference"][cell] > 0]
-    beyond = [cell for cell in cells.values() if values["excess_pvalue"][cell] <= alpha and values["excess"][cell] > 0]
-    at, to = max(cells.values(), key=lambda cell: float(values["difference"][cell]))
-    tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells.values()]).any()
+    drops = [cell for cell in cells if values["pvalue"][cell] <= alpha and values["difference"][cell] > 0]
+    beyond = [cell for cell in cells if values["excess_pvalue"][cell] <= alpha and values["excess"][cell] > 0]
+    at, to = max(cells, key=lambda cell: float(values["difference"][cell]))
+    tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells]).any()
     second = (
         f"by more than the narrower range explains in {len(beyond):,}"
         if tested
@@ -635,28 +603,15 @@ def alt_test(result: xr.Dataset) -> list[str]:
 def coverage(result: xr.Dataset) -> list[str]:
     """Intervals that undercover or overcover, beyond the simulation error."""
     level = float(result.attrs.get("confidence_level", 0.95))
-    groups = _beside(result, "coverage", level, "interval")
     wanted = f"{100 * level:g} %"
-    words = (f"below {wanted}", f"{wanted} within simulation error", f"above {wanted}")
-    said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
-    trials = int(result.attrs.get("n_trials", 0))
-    return (
-        [f"Coverage of {wanted} intervals in {trials:,} trials: {'; '.join(said)}."]
-        if said
-        else ["No trial is defined."]
-    )
+    return _beside(result, "coverage", level, wanted, f"Coverage of {wanted} intervals", "interval")
 
 
 def power(result: xr.Dataset) -> list[str]:
-    trials = int(result.attrs.get("n_trials", 0))
     alpha = alpha_of(result)
     if "type_i_error" in result:
-        groups = _beside(result, "type_i_error", alpha, "test")
-        nominal = setting(alpha)
-        words = (f"below {nominal}", f"{nominal} within simulation error", f"above {nominal}")
-        said = [f"{word} for {text}" for text, word in zip(groups, words, strict=True) if text]
-        head = f"Type-I error of tests at {setting(alpha)} in {trials:,} trials"
-        return [f"{head}: {'; '.join(said)}."] if said else ["No trial is defined."]
+        head = f"Type-I error of tests at {setting(alpha)}"
+        return _beside(result, "type_i_error", alpha, setting(alpha), head, "test")
     dims = [dim for dim in result["power"].dims if dim != "test"]
     mean = result["power"].mean(dims).values
     if np.isnan(mean).all():
@@ -668,21 +623,22 @@ def power(result: xr.Dataset) -> list[str]:
     return [
         wording.Sentence(
             f"Power at {setting(alpha)}{over}: {listed(each)}",
-            f"{trials:,} trials, simulation error up to {error} each",
+            f"{result.attrs['n_trials']:,} trials, simulation error up to {error} each",
         )
     ]
 
 
-def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[str]:
-    """Shares below the level, consistent with it, and above."""
+def _beside(result: xr.Dataset, variable: str, level: float, shown: str, head: str, dim: str) -> list[str]:
+    """For which labels shares are below the level, consistent with it, and above."""
     values = result[variable]
     low, high = (result[each].transpose(*values.dims).values for each in ("ci_low", "ci_high"))
     sides = (high < level - 1e-12, (low <= level + 1e-12) & (high >= level - 1e-12), low > level + 1e-12)
     by_dim = list(values.dims).index(dim)
-    groups = []
-    for side in sides:
+    words = (f"below {shown}", f"{shown} within simulation error", f"above {shown}")
+    said = []
+    for side, word in zip(sides, words, strict=True):
         per_label = side.sum(axis=tuple(axis for axis in range(side.ndim) if axis != by_dim))
-        cells = side[0:].size // max(1, side.shape[by_dim])
+        cells = side.size // side.shape[by_dim]
         texts = []
         for at, label in enumerate(labels(result, dim)):
             if not per_label[at]:
@@ -690,8 +646,8 @@ def _beside(result: xr.Dataset, variable: str, level: float, dim: str) -> list[s
             shares = values.isel({dim: at}).values.ravel()
             told = number(shares[0]) if cells == 1 else f"{per_label[at]:,} of {cells:,}"
             texts.append(f"{name(label)} ({told})")
-        groups.append(listed(texts, 6))
-    return groups
+        said += [f"{word} for {listed(texts, 6)}"] if texts else []
+    return [f"{head} in {result.attrs['n_trials']:,} trials: {'; '.join(said)}."] if said else ["No trial is defined."]
 
 
 def bias(result: xr.Dataset) -> list[str]:

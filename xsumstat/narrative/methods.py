@@ -353,8 +353,8 @@ def _of_intervals(result: xr.Dataset) -> str:
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
     kind = found.kind if found.kind != "intervals" else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
-    whom, drawn = found.over.scope, found.over.drawn
-    text = f"The {found.level} % intervals are {kind}{f' from {drawn}' if drawn else ''}{f' [{key}]' if key else ''}"
+    whom, source = found.over.scope, f" from {found.over.drawn}" if found.over.drawn else ""
+    text = f"The {found.level} % intervals are {kind}{source}{f' [{key}]' if key else ''}"
     return f"{text}; they apply to {whom}." if whom else f"{text}."
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import wording
+from xsumstat.dataset import pair_results, wording
 from xsumstat.plots.parts import (
     MOST,
     PLAIN,
@@ -156,13 +156,9 @@ def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
 def _lines_of(result: xr.Dataset) -> dict[tuple[int, int], _Line]:
     """Each pair once, by the places of its metrics."""
     rows, columns = (result[dim].values.tolist() for dim in _SIDES)
-    found: dict[frozenset[Any], tuple[int, int]] = {}
-    for i, j in itertools.product(range(len(rows)), range(len(columns))):
-        if rows[i] != columns[j]:
-            found.setdefault(frozenset((rows[i], columns[j])), (i, j))
     return {
         (i, j): _line(result.isel(metric=i, other_metric=j), "share", "n_pairs", _pair_name(result, i, j))
-        for i, j in found.values()
+        for i, j in pair_results.once(rows, columns)
     }
 
 

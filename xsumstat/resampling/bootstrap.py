@@ -19,11 +19,8 @@ from xsumstat.coefficients.record import Estimator, Measure
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import intervals
 from xsumstat.resampling import threads
-from xsumstat.resampling.jobs import OfMetrics
+from xsumstat.resampling.jobs import Job, OfMetrics, R, Target
 from xsumstat.resampling.plans import DrawPlan
-
-# One metric, or two of which the second's correlation is taken from the first's.
-Target = tuple[int, ...]
 
 _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias")
 
@@ -137,8 +134,18 @@ class BootstrapInterval:
         return intervals.bootstrap_interval(estimate, rows[0], self.name, self.confidence_level)
 
 
+class OfInterval(Job[R]):
+    """A job whose resamples are those of an interval."""
+
+    interval: BootstrapInterval
+
+    @property
+    def n_resamples(self) -> int:  # type: ignore[override]
+        return self.interval.n_resamples
+
+
 @dataclass(frozen=True)
-class Bootstrap(OfMetrics[Estimates]):
+class Bootstrap(OfInterval[Estimates], OfMetrics[Estimates]):
     targets: tuple[Target, ...]
     measure: Measure
     interval: BootstrapInterval
@@ -147,10 +154,6 @@ class Bootstrap(OfMetrics[Estimates]):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.interval.names
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        return self.interval.n_resamples
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         shape = z.shape[-2], z.shape[-1]

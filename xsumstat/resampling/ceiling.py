@@ -15,19 +15,13 @@ from xsumstat.coefficients.record import Measure
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference import jackknife
 from xsumstat.inference.intervals import bootstrap_interval
-from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates
+from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, OfInterval
 from xsumstat.resampling.jobs import Job
 
 NAMES = (
     *("correlation", "ci_low", "ci_high", "standard_error", "n_undefined"),
     *("difference", "difference_low", "difference_high"),
 )
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    there = ~np.isnan(values)
-    count = there.sum(axis=0)
-    return np.asarray(np.where(there, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
 
 
 @dataclass(frozen=True)
@@ -47,12 +41,8 @@ class _Ceiling(Job[Any]):
 
 
 @dataclass(frozen=True)
-class BootstrapCeiling(_Ceiling):
+class BootstrapCeiling(OfInterval[Any], _Ceiling):
     interval: BootstrapInterval
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        return self.interval.n_resamples
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[Estimates]:
         """Estimators of metrics and raters, with the mean of the other raters as gold, for each rater."""
@@ -69,21 +59,21 @@ class BootstrapCeiling(_Ceiling):
             own = np.empty((len(made.estimators), out.shape[1]))
             made.drawn(self.interval.plans(made.shape)[0].block(block), own, stop)
             rows[:] = made.of_targets(own)
-        out[:] = _mean(drawn)
+        out[:] = arrays.defined_means(drawn)
 
     def finish(self, ready: list[Estimates], counts: IntArray | None, samples: FloatArray) -> FloatArray:
         by_rater = np.array([made.values for made in ready]).T
         *metrics, (values, drawn) = zip(by_rater, samples, strict=True)
         numbers = []
         for own, rows in metrics:
-            gap = float(_mean(own) - _mean(values))
+            gap = float(arrays.defined_means(own) - arrays.defined_means(values))
             limits = self._limits(gap, rows - drawn)[:2]
             numbers.append((*self._numbers(own, rows), gap, *limits, *own))
         return np.array(numbers, dtype=float).T
 
     def _numbers(self, by_rater: FloatArray, samples: FloatArray) -> tuple[float, ...]:
         """Mean over raters, its interval and standard error, and the number of undefined resamples."""
-        estimate = float(_mean(by_rater))
+        estimate = float(arrays.defined_means(by_rater))
         return estimate, *self._limits(estimate, samples), float(np.isnan(samples).sum())
 
     def _limits(self, estimate: float, samples: FloatArray) -> tuple[float, float, float]:
@@ -124,7 +114,7 @@ def averaged(parts: Sequence[Parts]) -> Parts:
         return _averaged_groups([each for each in some if isinstance(each, OfGroups)])
     names = {OfMeans: ("without", "pearson", "influence"), OfCells: ("systems", "inputs", "influence")}
     means: dict[str, Any] = {
-        name: _mean(np.array([getattr(each, name) for each in some]))
+        name: arrays.defined_means(np.array([getattr(each, name) for each in some]))
         for name in names.get(type(first), ("systems", "inputs"))
     }
     if isinstance(first, OfMeans):
@@ -147,6 +137,6 @@ def _averaged_groups(parts: Sequence[OfGroups]) -> OfGroups:
         value=float(np.mean([each.value for each in parts])),
         r=np.where(none, np.nan, np.mean(r, axis=0)),
         without=np.where(there & ~none, np.mean(without, axis=0), np.nan),
-        averages=_mean(np.array([each.averages for each in parts])),
+        averages=arrays.defined_means(np.array([each.averages for each in parts])),
         there=there,
     )

@@ -17,10 +17,7 @@ from xsumstat.core.types import FloatArray
 from xsumstat.inference import calibration, jackknife
 from xsumstat.inference.jackknife import Estimated
 from xsumstat.resampling import jobs
-from xsumstat.resampling.jobs import AtOnce, Job, OfMetrics
-
-# One metric, or two of which the second's correlation is taken from the first's.
-Target = tuple[int, ...]
+from xsumstat.resampling.jobs import AtOnce, Job, OfMetrics, Target
 
 NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "df", "fell_back", "rests_on")
 

@@ -16,6 +16,8 @@ from xsumstat.resampling import draws, threads
 from xsumstat.resampling.plans import DrawPlan
 
 R = TypeVar("R")
+# One metric, or two of which the second's correlation is taken from the first's.
+Target = tuple[int, ...]
 
 # What is made ready together, with its samples, takes about so many bytes.
 BYTES_AT_ONCE = 2**26
@@ -118,6 +120,34 @@ def sharing(job: Job[Any], most_targets: int, most_metrics: int) -> list[tuple[s
     return groups
 
 
+# --- Block after block ---
+
+
+@dataclass(frozen=True)
+class Part:
+    """Counts and samples of some blocks."""
+
+    counts: IntArray | None
+    samples: FloatArray
+
+
+def blocks_of(job: Job[R], ready: R, blocks: range) -> Part:
+    start = job.columns(blocks[0]).start if blocks else 0
+    samples = np.empty((job.rows(ready), job.columns(blocks[-1]).stop - start if blocks else 0))
+    totals: IntArray | None = None
+    for block in blocks:
+        columns = job.columns(block)
+        counts = job.block(ready, block, samples[:, columns.start - start : columns.stop - start], None)
+        totals = counts if totals is None else totals if counts is None else totals + counts
+    return Part(totals, samples)
+
+
+def in_turn(job: Job[R], ready: R) -> FloatArray:
+    """The numbers of a job, (names, targets), without threads."""
+    whole = blocks_of(job, ready, range(job.n_blocks))
+    return job.finish(ready, whole.counts, whole.samples)
+
+
 # --- On threads ---
 
 
@@ -165,10 +195,10 @@ def on_threads(
 class OfMetrics(Job[R]):
     """A job whose targets are metrics, or pairs of them, by place."""
 
-    targets: Sequence[tuple[int, ...]]
+    targets: Sequence[Target]
     measure: Measure
 
-    def metrics_of(self, target: tuple[int, ...]) -> tuple[int, ...]:
+    def metrics_of(self, target: Target) -> Target:
         return target
 
     def narrowed(self, at: slice, places: Sequence[int] | None) -> Job[R]:
@@ -183,7 +213,7 @@ class OfMetrics(Job[R]):
 class Formula(AtOnce, OfMetrics[FloatArray]):
     """Numbers of each target by a formula of scores (metrics, systems, inputs), gold or None, targets and measure."""
 
-    targets: tuple[tuple[int, ...], ...]
+    targets: tuple[Target, ...]
     measure: Measure
     formula: Callable[[FloatArray, Any, Any, Measure], Any]
     names: tuple[str, ...]
@@ -214,9 +244,6 @@ class OverInputs(Job[slice]):
     n_inputs: int
     n_resamples: int
     seed: int
-
-    def bytes_each(self, x: Any = None, z: Any = None, *beside: Any) -> int:
-        return 8 * self.n_resamples
 
     def ready(self, at: slice, x: Any = None, z: Any = None, *beside: Any) -> slice:
         return at

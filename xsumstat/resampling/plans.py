@@ -96,8 +96,7 @@ class SwapPlan:
         numbers = _n_clusters(shape, clusters)
         sizes = dict(zip(("system", "input"), numbers, strict=True))
         units = sum(sizes[dim] for dim in dims) if crossed or len(dims) == 1 else numbers[0] * numbers[1]
-        exact = units < 63 and 2**units <= n_resamples
-        return cls(shape, dims, crossed, 2**units if exact else n_resamples, exact, seed, clusters)
+        return cls(shape, dims, crossed, *_n_swaps(units, n_resamples), seed, clusters)
 
     @property
     def centred_on_estimate(self) -> bool:
@@ -133,17 +132,11 @@ class SwapPlan:
         return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
-        if self.clusters is not None:
-            for at, bits in self._of_clusters().pieces(block):
-                yield at, self._spread(bits)
+        if self.clusters is None:
+            yield from _pieces(self, block, self.shape[0] * self.shape[1])
             return
-        if self.exact:
-            bits = self.block(block)
-            yield slice(0, len(bits)), bits
-            return
-        streams = self._streams(block)
-        for at in draws.in_steps(draws.block_rows(self.n_resamples, block), self.shape[0] * self.shape[1] / 8):
-            yield at, self._next(streams, at.stop - at.start)
+        for at, bits in self._of_clusters().pieces(block):
+            yield at, self._spread(bits)
 
     def _streams(self, block: int) -> dict[str, draws.Stream]:
         dims = self.dims if self.crossed or len(self.dims) == 1 else ("cell",)
@@ -191,8 +184,7 @@ class DecisionPlan:
     @classmethod
     def of(cls, shape: tuple[int, int], level: str, by_group: bool, n_resamples: int, seed: int) -> DecisionPlan:
         units = _decisions(shape, level, by_group)
-        exact = units < 63 and 2**units <= n_resamples
-        return cls(shape, level, by_group, 2**units if exact else n_resamples, exact, seed)
+        return cls(shape, level, by_group, *_n_swaps(units, n_resamples), seed)
 
     @property
     def centred_on_estimate(self) -> bool:
@@ -211,17 +203,32 @@ class DecisionPlan:
     def block(self, block: int) -> Bits:
         if self.exact:
             return packed(draws.all_signs(self.units, block))
-        rows = draws.block_rows(self.n_resamples, block)
-        return np.ascontiguousarray(draws.sign_bits(self.seed, "decision", self.units, block, rows))
+        return self._next(self._streams(block), draws.block_rows(self.n_resamples, block))
 
     def pieces(self, block: int) -> Iterator[tuple[slice, Bits]]:
-        if self.exact:
-            bits = self.block(block)
-            yield slice(0, len(bits)), bits
-            return
-        stream = draws.Stream(self.seed, "decision", block)
-        for at in draws.in_steps(draws.block_rows(self.n_resamples, block), self.units / 8):
-            yield at, np.ascontiguousarray(stream.sign_bits(self.units, at.stop - at.start))
+        return _pieces(self, block, self.units)
+
+    def _streams(self, block: int) -> dict[str, draws.Stream]:
+        return {"decision": draws.Stream(self.seed, "decision", block)}
+
+    def _next(self, streams: dict[str, draws.Stream], rows: int) -> Bits:
+        return np.ascontiguousarray(streams["decision"].sign_bits(self.units, rows))
+
+
+def _n_swaps(units: int, n_resamples: int) -> tuple[int, bool]:
+    """Number of swaps, and whether these are all that there are."""
+    exact = units < 63 and 2**units <= n_resamples
+    return 2**units if exact else n_resamples, exact
+
+
+def _pieces(plan: SwapPlan | DecisionPlan, block: int, units: int) -> Iterator[tuple[slice, Bits]]:
+    if plan.exact:
+        bits = plan.block(block)
+        yield slice(0, len(bits)), bits
+        return
+    streams = plan._streams(block)
+    for at in draws.in_steps(draws.block_rows(plan.n_resamples, block), units / 8):
+        yield at, plan._next(streams, at.stop - at.start)
 
 
 def _n_clusters(shape: tuple[int, int], clusters: Clusters | None) -> tuple[int, int]:

@@ -13,9 +13,9 @@ from xsumstat.coefficients import arrays
 from xsumstat.coefficients.record import Measure
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.inference.intervals import studentized_interval
-from xsumstat.resampling import draws, jackknife, threads
-from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
-from xsumstat.resampling.jobs import OfMetrics
+from xsumstat.resampling import jackknife, threads
+from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, OfInterval
+from xsumstat.resampling.jobs import OfMetrics, Target, in_turn
 from xsumstat.resampling.plans import DrawPlan
 
 _NAMES = ("estimate", "ci_low", "ci_high", "standard_error", "n_undefined", "bias", "fell_back")
@@ -34,7 +34,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Studentized(OfMetrics[Ready]):
+class Studentized(OfInterval[Ready], OfMetrics[Ready]):
     """The bootstrap-t interval of each target at input level; its dims are those of the jackknife's variance."""
 
     targets: tuple[Target, ...]
@@ -42,10 +42,6 @@ class Studentized(OfMetrics[Ready]):
     interval: BootstrapInterval
 
     names = _NAMES
-
-    @property
-    def n_resamples(self) -> int:  # type: ignore[override]
-        return self.interval.n_resamples
 
     def bytes_each(self, x: Any, z: Any, *beside: Any) -> int:
         """About how many bytes a target takes, with its samples and their standard errors."""
@@ -134,8 +130,4 @@ def intervals(
 ) -> FloatArray:
     """The numbers of `Studentized.names`, (names, targets), without threads."""
     job = Studentized(tuple(targets), measure, interval)
-    ready = job.ready(slice(None), scores, z)
-    samples = np.empty((job.rows(ready), job.n_resamples))
-    for block in range(draws.n_blocks(job.n_resamples)):
-        job.block(ready, block, samples[:, job.columns(block)], None)
-    return job.finish(ready, None, samples)
+    return in_turn(job, job.ready(slice(None), scores, z))

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from xsumstat.core import extras, validate
-from xsumstat.core.types import BoolArray, FloatArray, IntArray
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.resampling import jobs
-from xsumstat.resampling.jobs import Job, R
+from xsumstat.resampling.jobs import Job, Part, R, blocks_of
 
 # Cells times resamples times targets of one task: a second or two, more where scores are tied.
 _TASK = 4e9
@@ -47,7 +47,7 @@ def with_dask(
     beside = [da.asarray(each) for each in arrays[2:]]
     shared = 8 * arrays[0].size <= SHARED
     plan = _Plan.of(job, arrays, lead)
-    _check_room(job, plan)
+    _check_room(plan)
     kept = None if used is None else dask.delayed(_both)(*(as_task(da.asarray(each)) for each in used))
     numbers, samples = [], []
     for label in np.ndindex(lead):
@@ -178,14 +178,6 @@ def _pickled(value: Any) -> bytes:
 # --- What a task does ---
 
 
-@dataclass(frozen=True)
-class Part:
-    """Counts and samples of some blocks."""
-
-    counts: IntArray | None
-    samples: FloatArray
-
-
 def _ready(job: Job[R], used: Used | None, scores: tuple[Any, list[Any]], beside: list[Any]) -> R:
     x, gold = scores
     x = [_chosen(each, used) for each in x] if isinstance(x, list) else _chosen(x, used)
@@ -203,17 +195,6 @@ def _chosen(array: Any, used: Used | None) -> FloatArray:
         return np.ascontiguousarray(values)
     systems, inputs = used
     return np.ascontiguousarray(values[..., systems, :][..., inputs])
-
-
-def blocks_of(job: Job[R], ready: R, blocks: range) -> Part:
-    start = job.columns(blocks[0]).start if blocks else 0
-    samples = np.empty((job.rows(ready), job.columns(blocks[-1]).stop - start if blocks else 0))
-    totals: IntArray | None = None
-    for block in blocks:
-        columns = job.columns(block)
-        counts = job.block(ready, block, samples[:, columns.start - start : columns.stop - start], None)
-        totals = counts if totals is None else totals if counts is None else totals + counts
-    return Part(totals, samples)
 
 
 def _part(job: Job[R], blocks: range, used: Used | None, scores: Any, beside: list[Any]) -> Part:
@@ -238,7 +219,7 @@ def _together(parts: list[Part]) -> Part:
 # --- Memory ---
 
 
-def _check_room(job: Job[Any], plan: _Plan) -> None:
+def _check_room(plan: _Plan) -> None:
     """Raise unless a task fits into a worker's memory."""
     metrics = max((len(places) for _, places in plan.groups if places), default=1)
     needed = 2 * (metrics + 1) * plan.matrix_bytes + plan.target_bytes
@@ -255,7 +236,8 @@ def _memory() -> float:
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         try:
-            workers = distributed.default_client().scheduler_info(n_workers=-1)["workers"].values()
+            told = distributed.default_client().scheduler_info(n_workers=-1)
+            workers = told.get("workers", {}).values()  # a client without its scheduler knows of none
         except ValueError:  # there is no client
             workers = ()
         limits = [each["memory_limit"] / max(1, each["nthreads"]) for each in workers if each["memory_limit"]]

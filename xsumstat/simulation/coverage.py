@@ -17,7 +17,8 @@ from xsumstat.dataset import results
 from xsumstat.inference.intervals import INTERVALS as INTERVAL_NAMES
 from xsumstat.inference.intervals import normal_quantile
 from xsumstat.resampling import bootstrap, draws, jackknife, studentized
-from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates, Target
+from xsumstat.resampling.bootstrap import BootstrapInterval, Estimates
+from xsumstat.resampling.jobs import Target
 from xsumstat.simulation import trials
 from xsumstat.simulation.designs import Design, Questions, Scores, Source
 

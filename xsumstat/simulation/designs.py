@@ -16,7 +16,7 @@ from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient, Measure
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.resampling.bootstrap import Target
+from xsumstat.resampling.jobs import Target
 from xsumstat.simulation import given_scores
 from xsumstat.simulation.empirical_model import EmpiricalModel
 from xsumstat.simulation.model import Model

@@ -146,7 +146,7 @@ class EmpiricalModel:
         outside, spread = {}, {}
         for at, level in enumerate(_COMPARED_LEVELS):
             r, low, high, error = own[at]
-            mean, errors = means_of(again[:, at])
+            mean, errors = arrays.defined_means(again[:, at])
             defined = np.isfinite(r) & np.isfinite(low)
             outside[level] = np.flatnonzero(defined & ((mean < low) | (mean > high))).tolist()
             spread[level] = np.flatnonzero(defined & ((errors < error / 2) | (errors > error * 2))).tolist()
@@ -180,8 +180,8 @@ class EmpiricalModel:
 
         with threads.progress_bar(repeats, False) as bar:
             threads.over_blocks(average, repeats, bar)
-        mean = means_of(found)
-        spread = np.sqrt(means_of((found - mean) ** 2).max(axis=1))
+        mean = arrays.defined_means(found)
+        spread = np.sqrt(arrays.defined_means((found - mean) ** 2).max(axis=1))
         return mean, spread / math.sqrt(repeats - 1)
 
     def _drawn_means(
@@ -214,13 +214,6 @@ def _intervals(scores: FloatArray, gold: FloatArray, bar: threads.Bar) -> FloatA
 
     threads.over_blocks(of_metric, len(scores), bar)
     return out
-
-
-def means_of(values: FloatArray) -> FloatArray:
-    there = np.isfinite(values)
-    count = there.sum(axis=0)
-    total = np.where(there, values, 0.0).sum(axis=0)
-    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
 
 
 def _additive(values: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:

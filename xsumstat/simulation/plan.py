@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses.measure import Measure, checked_measure
+from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import locate, results
@@ -20,7 +22,7 @@ from xsumstat.resampling import draws, jackknife
 from xsumstat.simulation import given_scores, plan_bands, plan_budget, plan_systems, trials
 from xsumstat.simulation import power as tests_of
 from xsumstat.simulation.designs import Design, Questions, Source
-from xsumstat.simulation.empirical_model import means_of
+from xsumstat.simulation.model import Model
 from xsumstat.simulation.plan_bands import Planned
 from xsumstat.simulation.plan_budget import LEAST_INPUTS, Money
 from xsumstat.simulation.plan_designs import N_RATERS, Asked, Sizes
@@ -136,10 +138,8 @@ def plan(
     measure = _checked_measure(level, coefficient)
     validate.choice("method", method, METHODS)
     validate.choice("resample", resample, RESAMPLE)
-    confidence_level, alpha = (
-        validate.fraction("confidence_level", confidence_level),
-        validate.fraction("alpha", alpha),
-    )
+    confidence_level = validate.fraction("confidence_level", confidence_level)
+    alpha = validate.fraction("alpha", alpha)
     n_trials = validate.n_draws("n_trials", n_trials, 2)
     validate.n_draws("n_resamples", n_resamples, 2)
     asked = Asked(measure, Sizes(n_systems, n_inputs), method, alpha, confidence_level, n_trials, draws.seed_of(rng))
@@ -156,24 +156,19 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    numbers_of_raters = validate.integers(
-        "n_raters", N_RATERS if n_raters is None else n_raters, 1, validate.MOST_DRAWS
-    )
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
-    gold = gold if ratings is None else ratings.gold
-    raters = [None] if ratings is None else _raters(numbers_of_raters, ratings, n_raters)
+    raters = [None] if ratings is None else _raters(n_raters, ratings)
+    pilot = _Pilot(ds, gold if ratings is None else ratings.gold, metric, ratings, raters)
     if estimand in OF_SYSTEMS:
         if resample == "both":
             raise ValueError(f"the {estimand} is that of these systems, over new inputs; leave resample out")
-        found = _of_systems(ds, gold, metric, difference, target, asked, estimand, ratings, raters, judged, money)
+        found = _of_systems(pilot, difference, target, asked, estimand, judged, money)
     elif other is not None:
-        found = _powers(ds, gold, metric, other, test, n_resamples, asked, progress)
-        found["least_inputs"] = _least_of_these(found, 0.8 if target is None else target, n_inputs)
-        found.attrs["test"] = _called(test or {})
+        found = _powers(pilot, other, target, test, n_resamples, asked, progress)
     else:
-        found = _of_agreement(ds, gold, metric, target, asked, ratings, raters, resample, money, progress)
+        found = _of_agreement(pilot, target, asked, resample, money, progress)
     given = {"difference": difference, "n_raters": n_raters, "n_judged": n_judged, "budget": budget}
-    given |= {} if money is None and estimand == "agreement" else {"n_systems": n_systems, "n_inputs": n_inputs}
+    given |= {"n_inputs": n_inputs} | ({} if other is not None and n_systems is None else {"n_systems": n_systems})
     found = _without_scalars(found, given)
     by_formula = estimand != "agreement" or money is not None
     attrs: dict[str, Any] = {"target": target, "method": "formula" if by_formula else method}
@@ -188,6 +183,17 @@ def plan(
 
 
 # --- What is asked ---
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """Scores to plan from, with single ratings and the numbers of raters, if any."""
+
+    ds: xr.Dataset
+    gold: Any
+    metric: Any
+    ratings: Ratings | None
+    raters: Sequence[int | None]
 
 
 def _estimand(estimand: Any, difference: Any, other: Any) -> str:
@@ -259,11 +265,12 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
     return Ratings.of(ds, rating, along)
 
 
-def _raters(asked: Sequence[int], ratings: Ratings, given: Any) -> list[int | None]:
+def _raters(n_raters: Any, ratings: Ratings) -> list[int | None]:
     """Planned numbers of raters; single ratings do not tell what a second one adds."""
+    asked = validate.integers("n_raters", N_RATERS if n_raters is None else n_raters, 1, validate.MOST_DRAWS)
     if not ratings.single:
         return list(asked)
-    if given is not None and list(asked) != [1]:
+    if n_raters is not None and asked != [1]:
         raise ValueError(
             f"no cell of {ratings.gold.name!r} has two ratings, so raters and outputs cannot be separated; "
             "only n_raters=1 can be planned"
@@ -285,18 +292,15 @@ def _without_scalars(found: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
 
 
 def _of_systems(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
+    pilot: _Pilot,
     difference: Any,
     target: float | None,
     asked: Asked,
     estimand: str,
-    ratings: Ratings | None,
-    raters: Sequence[int | None],
     judged: Sequence[int | None],
     money: Money | None,
 ) -> xr.Dataset:
+    metric, ratings, raters = pilot.metric, pilot.ratings, pilot.raters
     sizes = [None] if difference is None else _differences(difference)
     if money is None and asked.sizes.n_systems is not None:
         which = "two systems are compared" if estimand == "difference" else "a mean describes one system"
@@ -304,7 +308,7 @@ def _of_systems(
         raise ValueError(f"{asked_of}: {which}, whatever n_systems is; leave n_systems out")
     if money is None and metric is not None and judged == [None]:
         raise ValueError("metric helps by scoring more inputs than people rate: say how many, as n_judged=1000")
-    found = plan_systems.prepared(ds, gold, metric)
+    found = plan_systems.prepared(pilot.ds, pilot.gold, metric)
     labels: list[Any] = [None] if metric is None else list(found.score.indexes["metric"])
     planned = plan_systems.spreads(found, estimand, ratings, metric is not None)
     wanted = [
@@ -317,12 +321,11 @@ def _of_systems(
         made = plan_systems.in_designs(wanted, inputs, raters, judged, target)
         return made.assign_attrs(gold=found.gold_name, resample="input")
     least = 2 if estimand == "difference" else 1
-    own = found.shape[0] if asked.sizes.n_systems is None else asked.sizes.n_systems
-    systems = validate.integers("n_systems", own, least, validate.MOST_DRAWS)
+    systems, _ = replace(asked.sizes, least_systems=least).of([found.shape[0]], N_INPUTS)
     designs = {"n_systems": systems, "n_raters": raters, "n_judged": judged}
     verdicts = "none" if metric is None else "more"
     questions = [(at, each.question(verdicts)) for at, each in wanted]
-    made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
+    made = plan_budget.planned(questions, money, designs, target)
     return made.assign_attrs(gold=found.gold_name, resample="input")
 
 
@@ -337,18 +340,9 @@ def _differences(given: Any) -> list[float]:
 
 
 def _of_agreement(
-    ds: xr.Dataset,
-    gold: Any,
-    metric: Any,
-    target: float | None,
-    asked: Asked,
-    ratings: Ratings | None,
-    raters: Sequence[int | None],
-    resample: str,
-    money: Money | None,
-    progress: bool | None,
+    pilot: _Pilot, target: float | None, asked: Asked, resample: str, money: Money | None, progress: bool | None
 ) -> xr.Dataset:
-    given = _given(ds, gold, metric, asked, ratings, resample)
+    given, raters = _given(pilot, asked, resample), pilot.raters
     if given.these:
         if asked.sizes.n_systems is not None:
             raise ValueError(
@@ -359,29 +353,25 @@ def _of_agreement(
     about = {"resample": "input" if given.these else "both"}
     if money is None:
         each = [_widths(given, target, asked, progress, at) for at in raters]
-        found = _by_raters(each, raters)
-        return found.assign_attrs(about | asked.sizes.scalars())
-    own = given.systems if asked.sizes.n_systems is None else asked.sizes.n_systems
-    systems = validate.integers("n_systems", own, 1 if given.these else 4, validate.MOST_DRAWS)
+        return _by_raters(each, raters).assign_attrs(about)
+    systems, _ = asked.sizes.of([given.systems], N_INPUTS)
     designs = {"n_systems": systems, "n_raters": raters, "n_judged": [None]}
     by_raters = {at: given.by_raters(at) for at in raters}
     questions = [
         ({"metric": label}, _priced({at: each[place] for at, each in by_raters.items()}, asked))
         for place, label in enumerate(given.labels)
     ]
-    made = plan_budget.planned(questions, money.costs, designs, money.budgets, target)
+    made = plan_budget.planned(questions, money, designs, target)
     return made.assign_attrs(about | {"gold": given.gold_name})
 
 
 def _priced(planned: Mapping[int | None, Planned[planning.Expected]], asked: Asked) -> plan_budget.Question:
     def widths(design: plan_budget.Design, rated: FloatArray, judged: FloatArray) -> FloatArray:
-        own = planned[design.raters].own
-        found = [planning.width(own, design.systems, n, asked.confidence_level, scale=asked.scale) for n in rated]
-        return np.array(found)
+        return np.array([asked.width(planned[design.raters].own, design.systems, n) for n in rated])
 
     def told(design: plan_budget.Design, rated: int, judged: int) -> dict[str, float]:
         one, n = planned[design.raters], design.systems
-        low, high, error = planning.interval(one.own, n, rated, asked.confidence_level, scale=asked.scale)
+        low, high, error = asked.interval(one.own, n, rated)
         limits = _limits(one, (n, rated), high - low, math.nan, asked)
         return {"width": high - low, "width_low": limits[0], "width_high": limits[1], "standard_error": error,
                 "correlation": one.own.value(rated)}  # fmt: skip
@@ -422,7 +412,7 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
     by_design = _simulated(given.source, drawn, expected, asked, progress) if drawn and given.source else {}
     for at, one in enumerate(expected):
         for row, n in enumerate(systems):
-            floor[at, row] = planning.width(one, n, math.inf, asked.confidence_level, scale=asked.scale)
+            floor[at, row] = asked.width(one, n, math.inf)
             if target is not None and asked.by_formula(n):
                 least[at, row] = planning.least_inputs(one, n, target, asked.confidence_level, scale=asked.scale)
             for column, m in enumerate(inputs):
@@ -430,7 +420,7 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
                     at_design = by_design[n, m][:, at]
                     simulated[row, column] = True
                 else:
-                    low, high, error = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale)
+                    low, high, error = asked.interval(one, n, m)
                     at_design = np.array([high - low, error, one.value(m), np.nan])  # nothing is drawn
                 limits = _limits(planned[at], (n, m), at_design[0], at_design[3], asked)
                 for each, value in zip(numbers, (*at_design, *limits), strict=True):
@@ -444,7 +434,7 @@ def _widths(given: _Given, target: float | None, asked: Asked, progress: bool | 
     found["floor"] = (["metric", "n_systems"], floor)
     if target is not None:
         found["least_inputs"] = (["metric", "n_systems"], least)
-    return asked.sizes.squeezed(found.assign_attrs(gold=given.gold_name))
+    return found.assign_attrs(gold=given.gold_name)
 
 
 def _limits(
@@ -453,29 +443,26 @@ def _limits(
     """Limits of the expected width of a design; `error` is its Monte Carlo error, NaN for a formula."""
     n, m = design
     low, high = planned.limits(
-        width,
-        lambda one: planning.width(one, n, m, asked.confidence_level, scale=asked.scale),
-        asked.confidence_level,
-        error / width if error > 0 else 0.0,
+        width, lambda one: asked.width(one, n, m), asked.confidence_level, error / width if error > 0 else 0.0
     )
     return low, min(high, 2.0 / asked.scale) if high == high else high
 
 
-def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Ratings | None, resample: str) -> _Given:
-    measure = asked.measure
+def _given(pilot: _Pilot, asked: Asked, resample: str) -> _Given:
+    measure, ratings, scores = asked.measure, pilot.ratings, (pilot.ds, pilot.gold, pilot.metric)
     if not _scales(measure) and ratings is not None:
         raise ValueError(
             f"it is not known what more raters do to coefficient={measure.coefficient.name!r}; give their mean or "
             "majority as gold=, not rating="
         )
     questions = Questions.of(measure.level, measure.coefficient.name, "pairwise", "drop")
-    if "model" in ds.attrs and resample != "input":
+    if "model" in pilot.ds.attrs and resample != "input":
         _check_like_these(measure)
-        source = Source.of(ds, gold, metric, questions, True, None, None)
-        known = [Planned(each) for each in _of_model(ds, source, asked)]
+        source = Source.of(*scores, questions, True, None, None)
+        known = [Planned(each) for each in _of_model(source, asked)]
         return _Given(source.labels, source.gold_name, source, source.scores.shape[1], False, lambda raters: known)
     whom = True if resample == "input" else None  # too few for "both" is an error, below
-    found = given_scores.prepared(ds, gold, metric, level=measure.level, these_systems=whom)
+    found = given_scores.prepared(*scores, level=measure.level, these_systems=whom)
     alike = measure.level in _BOTH and _scales(measure)
     these = resample == "input" or (resample == "auto" and not (alike and found.shape[0] >= _LEAST_SYSTEMS))
     if these and asked.method == "simulation":
@@ -484,7 +471,7 @@ def _given(ds: xr.Dataset, gold: Any, metric: Any, asked: Asked, ratings: Rating
         _check_like_these(measure)
         _check_enough(found)
     bases = plan_bands.bases(found, measure, ratings, these)
-    drawn = None if these else Source.of(ds, gold, metric, questions, True, None, None)
+    drawn = None if these else Source.of(*scores, questions, True, None, None)
     labels = list(found.score.indexes["metric"])
     return _Given(labels, found.gold_name, drawn, found.shape[0], these,
                   lambda raters: [each.planned(raters) for each in bases])  # fmt: skip
@@ -500,9 +487,10 @@ def _check_like_these(measure: Measure) -> None:
         )
 
 
-def _of_model(ds: xr.Dataset, source: Source, asked: Asked) -> list[planning.Expected]:
+def _of_model(source: Source, asked: Asked) -> list[planning.Expected]:
     """Expectations for normal scores with known covariances."""
-    _, model = given_scores.model_of(ds)
+    model = source.model
+    assert isinstance(model, Model)
     plain = model.likert is None and not model.missing and model.system_df is None
     plain = plain and not model.outlying and not model.ability_sd
     if asked.method != "simulation" and not (plain and asked.measure.coefficient.name == "pearson"):
@@ -553,8 +541,8 @@ def _simulated(
     found = trials.answers(every, asked.n_trials, asked.seed, answer, shape, progress)
     # Axes: numbers, designs, trials, metrics.
     squares = found[1] ** 2
-    wide, error, r, variance = (means_of(np.moveaxis(each, 1, 0)) for each in (*found, squares))
-    spread = [np.sqrt(means_of(np.moveaxis((each - mean[:, None]) ** 2, 1, 0)) / (asked.n_trials - 1))
+    wide, error, r, variance = (arrays.defined_means(np.moveaxis(each, 1, 0)) for each in (*found, squares))
+    spread = [np.sqrt(arrays.defined_means(np.moveaxis((each - mean[:, None]) ** 2, 1, 0)) / (asked.n_trials - 1))
               for each, mean in ((found[0], wide), (squares, variance))]  # fmt: skip
     if source.like is None:
         return {design: np.array([wide[at], error[at], r[at], spread[0][at]]) for at, design in enumerate(designs)}
@@ -565,7 +553,7 @@ def _simulated(
         numbers = []
         for metric, one in enumerate(expected):
             scaled = one.variance(*own) * variance[at, metric] / (variance[base, metric] or math.nan)
-            low, high, sd = planning.interval(one, n, m, asked.confidence_level, scale=asked.scale, variance=scaled)
+            low, high, sd = asked.interval(one, n, m, scaled)
             doubt = (
                 math.nan if at == base else (high - low) / 2 * math.hypot(relative[at, metric], relative[base, metric])
             )
@@ -578,41 +566,27 @@ def _simulated(
 
 
 def _powers(
-    ds: xr.Dataset, gold: Any, metric: Any, other: Any, test: Any, n_resamples: Any, asked: Asked, progress: Any
+    pilot: _Pilot, other: Any, target: Any, test: Any, n_resamples: int, asked: Asked, progress: bool | None
 ) -> xr.Dataset:
-    """Power of a test that a metric is better than others, in all designs."""
+    """Power of a test that a metric is better than others, in all designs, and the least number of inputs tried."""
+    ds, measure = pilot.ds, asked.measure
     if "model" not in ds.attrs:
-        found = given_scores.prepared(ds, gold, None)
+        found = given_scores.prepared(ds, pilot.gold, None)
         _check_enough(found)
         shape = found.shape
     else:
         shape = ds.sizes["system"], ds.sizes["input"]
     own = shape[1]
     systems, inputs = asked.sizes.of([shape[0]], sorted({max(2, own // 2), own, 2 * own, 4 * own}))
-    given = asked.sizes
     power = tests_of.power(
-        ds, gold, metric=metric, other=other, level=asked.measure.level, coefficient=asked.measure.coefficient.name,
+        ds, pilot.gold, metric=pilot.metric, other=other, level=measure.level, coefficient=measure.coefficient.name,
         tests={"test": {"test": "perm_test"} if test is None else test},
-        n_systems=systems if given.n_systems is None or validate.is_list(given.n_systems) else given.n_systems,
-        n_inputs=inputs if given.n_inputs is None or validate.is_list(given.n_inputs) else given.n_inputs,
-        alpha=asked.alpha, n_trials=asked.n_trials, n_resamples=n_resamples, rng=asked.seed, progress=progress,
+        n_systems=systems, n_inputs=inputs, alpha=asked.alpha, n_trials=asked.n_trials, n_resamples=n_resamples,
+        rng=asked.seed, progress=progress,
     )  # fmt: skip
-    names = ["power", "ci_low", "ci_high", "mc_error"]
-    found_powers = power[names].squeeze("test", drop=True)
-    return found_powers.drop_attrs().assign_attrs(gold=power.attrs["gold"])
-
-
-def _called(test: Mapping[str, Any]) -> str:
-    """The test that is planned; swaps of single scores speak of these systems, whatever else the plan does."""
-    name = str(test.get("test", "perm_test"))
-    of_these = name == "perm_test" and test.get("resample", "both") != "system"
-    return f"{name} (these systems only)" if of_these else name
-
-
-def _least_of_these(found: xr.Dataset, target: float, n_inputs: Any) -> xr.DataArray:
-    """Least tried number of inputs with which the power reaches the target."""
-    power = found["power"]
-    if "n_inputs" not in power.dims:  # one number
-        return xr.full_like(power, float(n_inputs)).where(power >= target)
-    sizes = xr.zeros_like(power) + found["n_inputs"].astype(float)
-    return sizes.where(power >= target).min("n_inputs")
+    found_powers = power[["power", "ci_low", "ci_high", "mc_error"]].squeeze("test", drop=True).drop_attrs()
+    keywords = json.loads(power.attrs["keywords"])["test"]
+    about = {"gold": power.attrs["gold"], "test": keywords.pop("test"), "keywords": json.dumps(keywords)}
+    enough = found_powers["power"] >= target
+    least = enough["n_inputs"].astype(float).where(enough).min("n_inputs")
+    return found_powers.assign(least_inputs=least).assign_attrs(about)

@@ -178,9 +178,8 @@ class Market:
 
 def planned(
     questions: Sequence[tuple[dict[str, Any], Question]],
-    costs: Costs,
+    money: Money,
     designs: Mapping[str, Sequence[Any]],
-    budgets: Sequence[float] | None,
     target: float | None,
 ) -> xr.Dataset:
     """What is bought of every design, and which is best, on the dims of the labels, designs and budgets.
@@ -190,8 +189,9 @@ def planned(
     """
     every = [Design(*each) for each in itertools.product(*designs.values())]
     rows = []
-    for (labels, question), budget in itertools.product(questions, [None] if budgets is None else budgets):
-        market, bought = Market(costs, question), False
+    budgets: Sequence[float | None] = money.budgets or [None]
+    for (labels, question), budget in itertools.product(questions, budgets):
+        market, bought = Market(money.costs, question), False
         for design in every:
             place = {**labels, **dict(zip(designs, (design.systems, design.raters, design.judged), strict=True))}
             row = _row(market, design, budget, target)
@@ -200,7 +200,7 @@ def planned(
         if budget is not None and not bought:
             raise ValueError(_too_small(market, every, budget))
     ds = laid_out(rows)
-    by = "cost" if budgets is None else "power" if "power" in ds else "width"
+    by = "cost" if money.budgets is None else "power" if "power" in ds else "width"
     return ds.assign(best=_best(ds, by, [dim for dim in designs if dim in ds.dims]))
 
 

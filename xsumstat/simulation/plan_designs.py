@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import xarray as xr
-
 from xsumstat.analyses.measure import Measure
 from xsumstat.core import validate
+from xsumstat.inference import planning
 
 # Designs of fewer systems are simulated at system level.
 _FEW_SYSTEMS = 15
@@ -33,16 +32,6 @@ class Sizes:
             found.append(validate.integers(name, default if given is None else given, least, validate.MOST_DRAWS))
         return found[0], found[1]
 
-    def squeezed(self, ds: xr.Dataset) -> xr.Dataset:
-        single = [
-            name for name in ("n_systems", "n_inputs") if name in ds.dims and isinstance(getattr(self, name), int)
-        ]
-        return ds.squeeze(single, drop=True)
-
-    def scalars(self) -> dict[str, int]:
-        own = {name: getattr(self, name) for name in ("n_systems", "n_inputs")}
-        return {name: value for name, value in own.items() if isinstance(value, int)}
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -57,6 +46,15 @@ class Asked:
     @property
     def scale(self) -> float:
         return self.measure.coefficient.stretch
+
+    def interval(
+        self, expected: planning.Expected, n: int, m: float, variance: float | None = None
+    ) -> tuple[float, float, float]:
+        """Expected interval for n systems and m inputs, and its standard error."""
+        return planning.interval(expected, n, m, self.confidence_level, scale=self.scale, variance=variance)
+
+    def width(self, expected: planning.Expected, n: int, m: float) -> float:
+        return planning.width(expected, n, m, self.confidence_level, scale=self.scale)
 
     def by_formula(self, n: int) -> bool:
         """Whether designs of n systems use a formula."""

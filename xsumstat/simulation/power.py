@@ -19,6 +19,7 @@ from xsumstat.core.types import CorrelationFunction, FloatArray
 from xsumstat.dataset import results
 from xsumstat.inference import two_correlations
 from xsumstat.resampling import draws
+from xsumstat.resampling.jobs import in_turn
 from xsumstat.resampling.permutation import PairTests
 from xsumstat.resampling.plans import DrawPlan, PairPlan, SwapPlan
 from xsumstat.simulation import trials
@@ -230,7 +231,4 @@ def _pvalue(
         else SwapPlan.of(shape, test["resample"], test["crossed"], n_resamples, seed)
     )
     job = PairTests(pairs, plan, "greater", measure)
-    ready = job.ready(slice(None), pair, z)
-    nothing = np.empty((0, 0))
-    counts = sum(job.block(ready, block, nothing, None) for block in range(job.n_blocks))
-    return float(job.finish(ready, np.asarray(counts), nothing)[1, 0])
+    return float(in_turn(job, job.ready(slice(None), pair, z))[1, 0])
