@@ -41,7 +41,7 @@ def test_pairs_are_those_whose_residuals_correlate_above_095(gaps):
     ds = scores(copies=((0, 3), (1, 2)), noise=0.4, seed=3)
     rng = np.random.default_rng(1)
     values = ds.score.where(rng.random(ds.score.shape) >= gaps)
-    found = np.unpackbits(near_copies.of(values).values, axis=1, count=64).reshape(4, 8, 8)
+    found = np.unpackbits(near_copies.of([values]).values, axis=1, count=64).reshape(4, 8, 8)
     expected = np.zeros_like(found)
     for at, each in enumerate(values.values):
         rest = residuals(each)
@@ -125,7 +125,7 @@ def test_constant_tiny_and_large_scores_are_no_copies():
     for values in (ds.score * 1e300, ds.score * 1e-300, ds.score + 1e9):
         assert told(lambda values=values: ds.assign(score=values).meta.ci("m0", level="input")) == []
     flat = ds.score.where(ds.metric == "m0", ds.system.str[1:].astype(float) * 0.1 + 0.1)
-    found = np.unpackbits(near_copies.of(flat.sel(metric=["m1"])).values)
+    found = np.unpackbits(near_copies.of([flat.sel(metric=["m1"])]).values)
     assert not found.any()
 
 
@@ -141,7 +141,7 @@ def test_lazy_scores_say_the_same_when_they_are_computed():
 def test_many_inputs_are_looked_at_here_and_there():
     ds = scores(inputs=3000, copies=((0, 3),))
     assert len(told(lambda: ds.meta.ci("m0"))) == 1
-    assert near_copies.of(scores(systems=30, inputs=5000).score).values.any(axis=1).all()  # each is its own copy
+    assert near_copies.of([scores(systems=30, inputs=5000).score]).values.any(axis=1).all()  # each is its own copy
 
 
 def test_published_copies(realsumm, summeval, demo):

@@ -221,3 +221,20 @@ def test_other_frames_and_series():
     xr.testing.assert_identical(add_metric(base(), series), want)
     arrow = pytest.importorskip("pyarrow")
     xr.testing.assert_identical(add_metric(base(), arrow.Table.from_pandas(mine())), want)
+
+
+def test_labels_of_another_coordinate_are_pointed_to(demo):
+    """As names of systems where the scores are labelled by numbers, and the names are a coordinate."""
+    ds = demo.assign_coords(system_name=("system", [f"name {at}" for at in range(demo.sizes["system"])]))
+    rows = [{"model": name, "doc": label, "mine": 1.0} for name in ds.system_name.values for label in ds.input.values]
+    frame = pd.DataFrame(rows)
+    frame["mine"] = np.arange(len(frame))
+    on = {"system": "model", "input": "doc"}
+    with pytest.raises(
+        ValueError, match=r"no row matches an output: .*; pass on=\{'system_name': 'model', 'input': 'doc'\}"
+    ):
+        xsumstat.add_metric(ds, frame, on=on)
+    added = xsumstat.add_metric(ds, frame, on={"system_name": "model", "input": "doc"})
+    np.testing.assert_array_equal(added.score.sel(metric="mine").values.ravel(), np.arange(len(frame)))
+    with pytest.raises(ValueError, match="no row matches an output: [^;]*; input: [^;]*$"):
+        xsumstat.add_metric(ds, frame.assign(model="no system"), on=on)

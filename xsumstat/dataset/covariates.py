@@ -115,15 +115,6 @@ def varies(covariate: Covariate, level: str) -> bool:
     return bool(set(levels.CORRELATED[level]) & set(covariate.values.dims))
 
 
-def check_level(found: Sequence[Covariate], level: str) -> None:
-    for each in found:
-        if not varies(each, level):
-            raise ValueError(
-                f"given={each.source!r} has only the dims {validate.listing(each.values.dims)}, and does not vary "
-                f"among the {levels.members(level)}s that are correlated at level={level!r}"
-            )
-
-
 def asked(
     ds: xr.Dataset, score: xr.DataArray, given: Any, own: Sequence[Hashable], *, level: str, each_word: bool
 ) -> list[Covariate]:
@@ -131,7 +122,12 @@ def asked(
     if given is None:
         return []
     beside = columns(find(ds, score, given), each_word=each_word)
-    check_level(beside, level)
+    for each in beside:
+        if not varies(each, level):
+            raise ValueError(
+                f"given={each.source!r} has only the dims {validate.listing(each.values.dims)}, and does not vary "
+                f"among the {levels.members(level)}s that are correlated at level={level!r}"
+            )
     check_apart(beside, own)
     return beside
 

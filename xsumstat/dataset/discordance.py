@@ -30,9 +30,10 @@ def discordant(
     with np.errstate(all="ignore"):
         found = _pearson(_means(score), _means(gold), ["system"])
         far = np.arctanh(found) * np.sqrt(n_systems - 3) < ndtri(_CHANCE / n_metrics)
-    places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
-    if level != "system":
-        places = [at for at in places if _correlation(score.isel(metric=[at]), gold, level) < 0]
+        places = [at for at in np.flatnonzero(far & (found <= _STRONG)) if score["metric"].values[at] not in known]
+        if level != "system":
+            ours, over = score.variable, levels.CORRELATED[level]
+            places = [at for at in places if _pearson(ours.isel(metric=[at]), gold.variable, over)[0] < 0]
     return dict(zip(score["metric"].values[places].tolist(), found[places].tolist(), strict=True))
 
 
@@ -44,11 +45,6 @@ def _means(values: xr.DataArray) -> xr.Variable:
         known = ~np.isnan(values.values)
         means = np.where(known, values.values, 0.0).sum(axis=axis) / known.sum(axis=axis)
     return xr.Variable([dim for dim in values.dims if dim != "input"], means)
-
-
-def _correlation(score: xr.DataArray, gold: xr.DataArray, level: str) -> float:
-    with np.errstate(all="ignore"):
-        return float(_pearson(score.variable, gold.variable, levels.CORRELATED[level])[0])
 
 
 def _pearson(x: xr.Variable, z: xr.Variable, over: Sequence[str]) -> npt.NDArray[np.float64]:

@@ -30,16 +30,13 @@ def check(scores: Scores, dims: Sequence[str], clusters: Sequence[str] = ()) -> 
     if clusters or not {"system", "cell"} & set(dims) or not 2 < systems <= _MOST_SYSTEMS:
         return
     labels = checks.labels_of(scores.score, "system")
-    near = value_checks.by_metric(_of_used, [scores.score], scores.used)
+    near = value_checks.by_metric(of, [scores.score], scores.used)
     scores.later.make(_warn, near, labels, scores.used, validate.takes("cluster"))
 
 
-def _of_used(scores: Sequence[xr.DataArray], used: Sequence[xr.DataArray] | None) -> Fact:
-    return of(masks.where_used(scores[0], used))
-
-
-def of(score: xr.DataArray) -> Fact:
+def of(scores: Sequence[xr.DataArray], used: Sequence[xr.DataArray] | None = None) -> Fact:
     """Pairs of systems with near-equal scores by each metric: bits (metric, byte) of systems x systems."""
+    score = masks.where_used(scores[0], used)
     step = -(-score.sizes["input"] // _MOST_INPUTS)
     some = score.isel(input=slice(None, None, step)).transpose("metric", ..., *facts.CELLS)
     near = np.array([_near(values.reshape(-1, *values.shape[-2:])) for values in some.values])

@@ -311,7 +311,10 @@ def _matched(
     texts = frame[list(keys.values())].astype(str).agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
     if not known.any():
         both = "; ".join(f"{key}: {validate.listing(_values(ds[key]).tolist(), 2)}" for key in keys)
-        raise ValueError(f"no row matches an output: the rows have {validate.listing(texts, 2)}, the scores {both}")
+        raise ValueError(
+            f"no row matches an output: the rows have {validate.listing(texts, 2)}, the scores {both}"
+            f"{_meant_coordinates(ds, frame, keys)}"
+        )
     match = _Match(places, np.flatnonzero(known), len(frame), texts[~known].tolist()[:3])
     twice = pd.DataFrame(dict(enumerate(match.cells()))).duplicated().to_numpy()
     if twice.any():
@@ -322,6 +325,20 @@ def _matched(
             f"or average them by frame.groupby({columns_of!r}, as_index=False).mean(numeric_only=True)"
         )
     return match
+
+
+def _meant_coordinates(ds: xr.Dataset, frame: pd.DataFrame, keys: Mapping[str, str]) -> str:
+    """What to pass instead where a column has the labels of another coordinate of the same dim; else empty."""
+    meant = dict(keys)
+    for key, column in keys.items():
+        theirs = set(frame[column].tolist())
+        if ds[key].dims != (key,) or theirs & set(_values(ds[key]).tolist()):
+            continue
+        others = (str(name) for name, values in ds.coords.items() if name != key and values.dims == (key,))
+        other = next((name for name in others if theirs & set(_values(ds[name]).tolist())), None)
+        if other is not None:
+            meant = {other if name == key else name: each for name, each in meant.items()}
+    return "" if list(meant) == list(keys) else f"; pass on={meant!r}, whose coordinates have these labels"
 
 
 def _of_labels(ours: pd.Index, column: pd.Series[Any], key: str, as_text: bool) -> IntArray:

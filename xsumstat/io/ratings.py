@@ -63,7 +63,7 @@ def split_wide(frame: pd.DataFrame, names: list[str], rater: str | None, labels:
     long = _renamed(frame.iloc[there][[*labels, rater, *names]], rater, names[0])
     scores = frame.drop(columns=[rater, *names])
     numbers = [name for name in scores.columns if pd.api.types.is_numeric_dtype(scores[name].dtype)]
-    # The scores of an output stand in the row of each of its raters.
+    # Each rater's row repeats the scores of the output.
     kept = np.flatnonzero(~scores.duplicated(list(dict.fromkeys([*labels, *numbers]))).to_numpy())
     return Split(long, at_rows(there, place), scores.iloc[kept], at_rows(kept, place))
 

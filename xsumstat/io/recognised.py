@@ -17,7 +17,7 @@ from xsumstat.io.cells import check_density
 SUFFIXES = (".jsonl", ".json", ".eval")
 # Keys of lines that SacreROUGE and promptfoo write.
 _TOOLS = {"instance_id", "summarizer_id", "testIdx"}
-# Some of them stand in each line of lm-evaluation-harness, beside "doc_id".
+# Each line of lm-evaluation-harness has some of these beside "doc_id".
 _SAMPLES = {"resps", "filtered_resps", "arguments", "metrics"}
 
 

@@ -23,11 +23,11 @@ from xsumstat.core.synonyms import spelt
 from xsumstat.io import columns as usual
 from xsumstat.io import tabular, texts, words
 
-# A column of text is a text, and no label, from so many characters a cell on.
+# A column whose cells have this many characters on average holds texts, not labels.
 _LONG = 40
-# A column of words may be ratings where it has so few of them.
+# A column with at most this many different words may hold ratings.
 _FEW_WORDS = 12
-# Beside judges, and without other human scores, these are people's.
+# Beside judges, and without other human scores, these columns are human scores.
 _RATINGS = ("rating", "grade")
 # Ends of raters' names that could be a statistic of the others' ratings.
 _PEOPLE_TOO = ("max", "min")

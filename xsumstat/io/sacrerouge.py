@@ -201,7 +201,7 @@ def _entry(line: str, where: str) -> dict[str, Any]:
         entry = _DECODER.decode(line)
     except (ValueError, RecursionError):
         entry = None
-    if type(entry) is not dict or _n_keys(entry) != line.count(":"):  # a key that stands twice has two colons
+    if type(entry) is not dict or _n_keys(entry) != line.count(":"):  # a repeated key has two colons
         try:
             entry = json.loads(line, object_pairs_hook=_unrepeated)
         except (ValueError, RecursionError) as error:

@@ -70,7 +70,7 @@ def read(path: Path, chunks: Any) -> xr.Dataset:
     with warnings.catch_warnings():
         # xarray says so of labels too, which are read below; `stored_together` tells it of scores
         warnings.filterwarnings("ignore", "The specified chunks separate the stored chunks")
-        ds = xr.open_dataset(path.resolve(), engine=_engine(path), chunks=chunks)  # workers may stand in another folder
+        ds = xr.open_dataset(path.resolve(), engine=_engine(path), chunks=chunks)  # workers may run in another folder
     described = {name: each for name, each in ds.coords.items() if each.ndim <= 1}
     return ds.assign_coords({name: each.compute(scheduler="synchronous") for name, each in described.items()})
 

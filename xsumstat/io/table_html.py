@@ -12,7 +12,7 @@ from xsumstat.core import validate
 from xsumstat.io import paper_tables
 from xsumstat.io.result_tables import Cell, Table
 
-# The script and the style stand in the text; nothing is loaded.
+# The text holds the script and the style; the page loads nothing.
 _STYLE = """
 .xsumstat-table {border-collapse: collapse; font: 14px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums}
 .xsumstat-table caption {text-align: left; padding-bottom: .5em}

@@ -91,7 +91,7 @@ def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
 
 
 def _is_text(values: Any) -> bool:
-    if not isinstance(values, pd.Series):  # a column that stands twice
+    if not isinstance(values, pd.Series):  # a repeated column
         return False
     kind = pd.api.types.infer_dtype(values, skipna=True)
     return kind in ("string", "boolean", "categorical", "mixed")
