@@ -14,7 +14,7 @@ import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
 
 import xsumstat  # noqa: E402
-from xsumstat.plots import parts  # noqa: E402
+from xsumstat.plots import style  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_raters_stand_on_top_of_the_metrics_that_they_are_compared_with(raters):
     assert rows(ax) == ["rater", *raters.drop_sel(metric="rater").correlation.to_series().sort_values()[::-1].index]
     ((name, (value, color)),) = points(ax, "D").items()
     assert name == "rater" and value == pytest.approx(float(raters.correlation.sel(metric="rater")))
-    assert color == parts.ink() and parts.ink() not in {each for _, each in points(ax, "o").values()}
+    assert color == style.ink() and style.ink() not in {each for _, each in points(ax, "o").values()}
     own = raters.sel(metric="rater")
     assert band(ax, [own.ci_low, own.ci_high])
     single = [line.get_xdata() for line in ax.lines if line.get_marker() == "o" and line.get_markersize() < 4]

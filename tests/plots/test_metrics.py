@@ -13,7 +13,7 @@ import xarray as xr  # noqa: E402
 from cases import of_demo  # noqa: E402
 from conftest import warns  # noqa: E402
 
-from xsumstat.plots import parts, pvalues  # noqa: E402
+from xsumstat.plots import pvalues, style  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -296,7 +296,7 @@ def test_the_stroke_is_explained_beside_the_hues_and_on_axes_of_the_users(demo):
     ax = both.meta.plot.forest(hue="level")
     texts = labels(ax.figure.legends[0].get_texts())
     assert texts[:3] == ["system", "input", "density of plausible values"] and texts[3].startswith("estimate less")
-    assert [line.get_color() for line in strokes(ax)] == [parts.style_of(1)[0]]
+    assert [line.get_color() for line in strokes(ax)] == [style.of(1)[0]]
     own = levels[1].meta.plot.forest(ax=plt.figure().subplots())
     assert own.figure.legends == [] and own.get_xlabel() == "Spearman's ρ with human"
     assert [text.get_text()[:22] for text in own.get_legend().get_texts()] == [
@@ -317,7 +317,7 @@ def test_hues_stand_apart_in_their_own_colours(interval):
         want = [[[low, high], [y, y]] for low, high, y in zip(one.ci_low, one.ci_high, line.get_ydata(), strict=True)]
         np.testing.assert_allclose(limits, np.array(want, dtype=float))
         assert mpl.colors.same_color(intervals.get_color()[0], line.get_color())
-        assert line.get_color() == parts.style_of(at)[0]
+        assert line.get_color() == style.of(at)[0]
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_many_hues_are_told_apart_and_their_legend_fits(interval):
     labels = [f"a-rather-long-label-{at}" for at in range(9)]
     many = xr.concat([interval] * 9, pd.Index(labels, name="gold"))
     ax = many.meta.plot.forest(hue="gold")
-    styles = {parts.style_of(at) for at in range(9)}
+    styles = {style.of(at) for at in range(9)}
     assert len(styles) == 9
     ax.figure.canvas.draw()
     box = ax.figure.legends[0].get_window_extent()
@@ -523,13 +523,13 @@ def test_the_picture_says_whether_p_values_are_corrected(small):
         assert told.startswith("Pearson's r with m0; input level; permutation test") and words in told
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-def test_words_on_cells_can_be_read(style):
+@pytest.mark.parametrize("theme", ["default", "dark_background"])
+def test_words_on_cells_can_be_read(theme):
     def luminance(colour):
         rgb = np.array(matplotlib.colors.to_rgb(colour))
         return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
 
-    with plt.style.context(style):
+    with plt.style.context(theme):
         ax = pairs({"a": 0.0, "b": 0.2, "c": 0.5, "d": 1.2}).meta.plot.pvalues()
     areas_at = {(round(p.get_x() + 0.46), round(p.get_y() + 0.46)): p.get_facecolor() for p in ax.patches}
     assert len({matplotlib.colors.to_hex(each) for each in areas_at.values()}) == 4

@@ -14,8 +14,7 @@ from conftest import dataset, warns  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
 from xsumstat.analyses import correlation  # noqa: E402
-from xsumstat.plots import matrices, parts  # noqa: E402
-from xsumstat.plots.parts import style_of  # noqa: E402
+from xsumstat.plots import matrices, style  # noqa: E402
 
 METRICS = ["judge", "rouge", "bleu"]
 
@@ -126,7 +125,7 @@ def test_distribution_by_a_coordinate_of_systems_and_of_inputs(demo):
             assert heights.sum() == pytest.approx(1)
             assert means(axis)[at] == pytest.approx(here.mean())
             colors = [patch.get_edgecolor() for patch in axis.patches if not patch.get_fill()]
-            assert mpl.colors.same_color(colors[at], style_of(at)[0])
+            assert mpl.colors.same_color(colors[at], style.of(at)[0])
         assert axis.get_title() == "human" and axis.get_ylabel() == "share of outputs"
 
 
@@ -219,9 +218,9 @@ def test_disagreement_has_a_panel_for_each_pair(demo):
     for axis, (a, b) in zip(axes, pairs, strict=True):
         here = found.sel(metric=a, other_metric=b)
         firm = here.where((here.n_pairs >= 20) & here.ci_low.notnull(), drop=True)
-        (line,) = (line for line in axis.lines if line.get_color() == parts.colour(0))
+        (line,) = (line for line in axis.lines if line.get_color() == style.colour(0))
         np.testing.assert_array_equal(line.get_xydata(), np.array([firm.score_bin, firm.share]).T)
-        assert sum(line.get_color() == parts.grey() for line in axis.lines) == 2  # the other pairs
+        assert sum(line.get_color() == style.grey() for line in axis.lines) == 2  # the other pairs
         band, filled, hollow = axis.collections
         corners = {tuple(corner) for path in band.get_paths() for corner in path.vertices}
         for limit in (firm.ci_low, firm.ci_high):
@@ -250,7 +249,7 @@ def test_disagreement_highlights():
     _, given = plt.subplots()
     axis = found.meta.plot.disagreement(highlight=("bleu", "judge"), ax=given)
     assert axis is given and axis.get_title() in ("judge and bleu", "bleu and judge")
-    assert sum(line.get_color() == parts.grey() for line in axis.lines) == 14
+    assert sum(line.get_color() == style.grey() for line in axis.lines) == 14
     assert len(axis.figure.legends) == 0 and axis.get_legend() is not None
     axes = found.meta.plot.disagreement(highlight="judge", order="given")
     assert [axis.get_title() for axis in axes] == [f"judge and {b}" for b in found.metric.values[1:]]
@@ -272,7 +271,7 @@ def test_of_many_metrics_the_most_and_the_least_disagreeing_stand_out():
         assert words == [f"least: {mean.idxmin().item()}", f"most: {mean.idxmax().item()}"]
         for at, other in enumerate((mean.idxmin(), mean.idxmax())):
             here = found.sel(metric=axis.get_title(), other_metric=other.item())
-            line = next(each for each in axis.lines if each.get_color() == parts.colour(at))
+            line = next(each for each in axis.lines if each.get_color() == style.colour(at))
             firm = (here.n_pairs >= 20) & here.ci_low.notnull()
             np.testing.assert_array_equal(line.get_ydata(), here.share[firm])
 
@@ -350,13 +349,13 @@ def test_matrix_of_many_metrics_has_colours_only():
     assert rows.images[0].get_array().shape == (2, 41)
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-def test_numbers_on_colours_can_be_read(style):
+@pytest.mark.parametrize("theme", ["default", "dark_background"])
+def test_numbers_on_colours_can_be_read(theme):
     values = np.linspace(-1, 1, 21)
     names = [f"m{at}" for at in range(21)]
     coords = {"metric": names, "other_metric": names}
     result = xr.Dataset({"correlation": (("metric", "other_metric"), np.tile(values, (21, 1)))}, coords)
-    with plt.style.context(style):
+    with plt.style.context(theme):
         axis = result.meta.plot.matrix(annotate=True, order="given")
         image = axis.images[0]
         for text in axis.texts:

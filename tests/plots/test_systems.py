@@ -10,7 +10,7 @@ from cases import of_demo  # noqa: E402
 from helpers import by_turns  # noqa: E402
 
 import xsumstat  # noqa: E402, F401
-from xsumstat.plots.parts import HUES  # noqa: E402
+from xsumstat.plots.style import HUES  # noqa: E402
 
 UNTOLD = "#666666"
 

@@ -29,7 +29,7 @@ from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
 from xsumstat.io import published as datasets
 from xsumstat.io.whole_files import followed, write_whole
-from xsumstat.plots import parts as plot_parts
+from xsumstat.plots import style
 from xsumstat.report import judge_report, judge_runs, metric_report
 from xsumstat.resampling import threads
 
@@ -632,7 +632,7 @@ def _check_output(path: Path, inputs: list[Path]) -> None:
     same = next((each for each in inputs if path.exists() and each.exists() and path.samefile(each)), None)
     if same is not None:
         raise ValueError(f"--output {path} is the file {same}, from which scores are read; name another")
-    plot_parts.check_available()
+    style.check_available()
 
 
 def _say(message: str) -> None:

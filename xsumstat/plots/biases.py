@@ -10,26 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.parts import (
-    PLAIN,
-    ZERO_LINE,
-    axes_for,
-    check_not_empty,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    ink,
-    label_width,
-    lines_of,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    with_values,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +24,7 @@ _NOISE = {
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def bias(
     result: xr.Dataset,
     *,
@@ -81,32 +62,23 @@ def bias(
     """
     if not {"slope", "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no slopes; this draws what bias gives")
-    check_not_empty(result["slope"])
-    further = [str(dim) for dim in result["slope"].dims if dim != "metric"]
-    if hue is not None:
-        validate.known("hue", hue, further, "additional dims")
-    if "metric" not in result["slope"].dims:
-        result = result.expand_dims("metric")
-    result, left_out = shown(result, "slope", metric=metric, order=order)
-    result, undefined = with_values(result, "slope", "metric")
-    panels = panels_of(result, [dim for dim in further if dim != hue])
-    names = texts(result["metric"])
-    across, down = grid_of(len(panels))
-    per_row = 0.32 if hue is None else 0.2 + 0.13 * result.sizes[hue]
-    size = (label_width(result["metric"]) + 3.2 * across, 0.6 + (0.8 + per_row * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
-    axes[0].set_yticks(range(len(names)), names, **PLAIN)
-    axes[0].set_ylim(len(names) - 0.45, -0.55)
+    further = selection.further_dims(result["slope"], "metric", hue=hue)
+    result, left_out = selection.shown(selection.with_dims(result, "metric"), "slope", metric=metric, order=order)
+    result, undefined = selection.with_values(result, "slope", "metric")
+    panels = layout.panels_of(result, [dim for dim in further if dim != hue])
+    row = 0.32 if hue is None else 0.2 + 0.13 * result.sizes[hue]
+    size: dict[str, Any] = {"above": 0.6, "panel": 0.8, "row": row, "across": 3.2, "margins": (0.45, 0.55)}
+    axes = layout.row_axes(result["metric"], len(panels), ax, **size, figsize=figsize)
     edges = _edges(result)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _panel(axis, panel, hue, edges)
-        panel_title(axis, name, 3.2)
-    items = [] if hue is None else lines_of(result[hue])
-    items += [("interval holds 0", {"color": ink(), "marker": "o", "mfc": ground(), "ls": "", "ms": 5})]
+        layout.panel_title(axis, name, 3.2)
+    items = [] if hue is None else layout.items_of(captions.texts(result[hue]), lw=2)
+    items += [("interval holds 0", {"color": style.ink(), "marker": "o", "mfc": style.ground(), "ls": "", "ms": 5})]
     if edges is not None:
         axes[0].set_xlim(*edges)
     noise = _NOISE.get(str(result.attrs.get("method")), "")
-    return finished(
+    return layout.finished(
         axes, ax, title=title, items=items, heading=hue or "", notes=[wording.how(result), noise, left_out, undefined]
     )
 
@@ -123,19 +95,16 @@ def _edges(result: xr.Dataset) -> tuple[float, float] | None:
 
 
 def _panel(axis: Any, panel: xr.Dataset, hue: str | None, edges: tuple[float, float] | None) -> None:
-    hues = [None] if hue is None else list(range(panel.sizes[hue]))
-    for at, number in enumerate(hues):
-        drawn = panel if number is None else panel.isel({hue: number})
-        offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
+    hues = layout.parts_by(panel, hue)
+    for at, (drawn, offset) in enumerate(zip(hues, layout.offsets(len(hues)), strict=True)):
         rows = np.arange(drawn.sizes["metric"]) + offset
-        color, marker = style_of(at)
+        color, marker = style.of(at)
         slope, low, high = (drawn[name].values for name in ("slope", "ci_low", "ci_high"))
         ends = (low, high) if edges is None else (np.maximum(low, edges[0]), np.minimum(high, edges[1]))
         axis.hlines(rows, *ends, color=color, lw=1.8, zorder=3)
         clear = (low > 0) | (high < 0)
-        for there, face in ((clear, color), (~clear, ground())):
+        for there, face in ((clear, color), (~clear, style.ground())):
             axis.plot(slope[there], rows[there], marker, ms=5, mfc=face, mec=color, mew=1.2, zorder=4)
-    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
-    axis.set_xlabel("bias (SDs of the metric)", fontsize=9.5, **PLAIN)
+    axis.axvline(0, color=style.ZERO_LINE, lw=0.8, zorder=1)
+    layout.grid(axis, "x")
+    axis.set_xlabel("bias (SDs of the metric)", fontsize=9.5, **style.PLAIN)

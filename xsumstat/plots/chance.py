@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.plots.parts import bounds_of, ink
+from xsumstat.plots import captions, style
 
 # Of the variables that are drawn.
 _STROKES: dict[str, Any] = {"baseline_constant": (0, (1, 1.4)), "baseline": (0, (5, 1.6, 1, 1.6))}
@@ -19,7 +19,7 @@ def kinds_of(result: xr.Dataset, variable: str = "correlation") -> dict[str, str
     """Baselines to draw, with their words: those above the least value, equal ones once."""
     if variable != "correlation" or not {*_STROKES, "correlation"} <= set(result.data_vars):
         return {}
-    least = bounds_of(result, "correlation")[0]
+    least = captions.bounds_of(result, "correlation")[0]
     above = [kind for kind in _STROKES if bool((result[kind] > least).any())]
     both = [result[kind].values for kind in above]
     if len(both) == 2 and np.allclose(both[0], both[1], equal_nan=True):
@@ -37,10 +37,10 @@ def draw(axis: Any, drawn: xr.Dataset, rows: Any, height: float, kinds: dict[str
     """A piece of line across each row of metrics, joined where the rows share a value."""
     at = np.asarray(rows, dtype=float)
     for kind in kinds:
-        values, how = np.atleast_1d(drawn[kind].values), {"color": ink(), "lw": _WIDTH, "ls": _STROKES[kind]}
+        values, how = np.atleast_1d(drawn[kind].values), {"color": style.ink(), "lw": _WIDTH, "ls": _STROKES[kind]}
         axis.vlines(values, at - height / 2, at + height / 2, zorder=3.5, **how)
 
 
 def items_of(kinds: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     """Legend entries of the baselines."""
-    return [(words, {"color": ink(), "ls": _STROKES[kind], "lw": _WIDTH}) for kind, words in kinds.items()]
+    return [(words, {"color": style.ink(), "ls": _STROKES[kind], "lw": _WIDTH}) for kind, words in kinds.items()]

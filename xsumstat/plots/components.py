@@ -9,36 +9,14 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import extras, validate
-from xsumstat.plots.parts import (
-    MOST,
-    PLAIN,
-    SMALL,
-    axes_for,
-    check_not_empty,
-    clipped,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    ink,
-    label_width,
-    legend_height,
-    muted,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    variable_label,
-)
+from xsumstat.plots import captions, layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def pca(
     result: xr.Dataset,
     *,
@@ -75,35 +53,34 @@ def pca(
     """
     if "coordinate" not in result or result.sizes.get("component", 0) < 2:
         raise ValueError("the result has no two components; this draws what pca gives")
-    result, _ = shown(result, "coordinate", metric=metric, order=order, most=None)
-    check_not_empty(result["coordinate"])
+    result, _ = selection.shown(result, "coordinate", metric=metric, order=order, most=None)
     dims = [str(dim) for dim in result["coordinate"].dims if dim != "component"]
     group_of, hue = _groups(result, dims, hue)
     groups = list(dict.fromkeys(group_of.values.ravel().tolist())) if hue else [""]
     beside = [dim for dim in dims if dim != hue]
     items = [
-        (clipped(str(group)), {"color": style_of(at)[0], "marker": style_of(at)[1], "ls": ""})
+        (captions.clipped(str(group)), {"color": style.of(at)[0], "marker": style.of(at)[1], "ls": ""})
         for at, group in enumerate(groups)
         if hue and beside
     ]
     result = result.assign(coordinate=result["coordinate"] / _spread_of_ranks(result))
     limits = _limits(result["coordinate"])
     shape = (limits[1][1] - limits[1][0]) / (limits[0][1] - limits[0][0])
-    wide = 6.4 if group_of.size <= MOST else 9.0
-    size = (wide, 0.9 + (wide - 0.8) * shape + legend_height([name for name, _ in items], wide))
-    (axis,) = axes_for(1, size, ax, sharex=True, figsize=figsize)
+    wide = 6.4 if group_of.size <= selection.MOST else 9.0
+    size = (wide, 0.9 + (wide - 0.8) * shape + layout.legend_height([name for name, _ in items], wide))
+    (axis,) = layout.axes_for(1, size, ax, sharex=True, figsize=figsize)
     places, names = [], []
     for at, group in enumerate(groups):
         x, y, labels = _points(result["coordinate"], group_of == group if hue else group_of, beside or dims)
-        color, marker = style_of(at)
-        axis.plot(x, y, marker, ls="", ms=6, color=color, mec=ground(), mew=0.7, zorder=3)
+        color, marker = style.of(at)
+        axis.plot(x, y, marker, ls="", ms=6, color=color, mec=style.ground(), mew=0.7, zorder=3)
         places += list(zip(x, y, strict=True))
         names += labels
     axis.update_datalim(np.transpose(limits))
     axis.margins(0)
     axis.set_aspect("equal", adjustable="datalim")  # limits grow where the axes have another shape
     _components(axis, result["explained"].values)
-    drawn = finished([axis], ax, title=title, items=items, heading=hue or "", notes=[_cells(result)])
+    drawn = layout.finished([axis], ax, title=title, items=items, heading=hue or "", notes=[_cells(result)])
     label_points(axis, places, names)
     return drawn
 
@@ -124,7 +101,8 @@ def _points(coordinate: xr.DataArray, chosen: xr.DataArray, beside: list[str]) -
     x, y = (coordinate.isel(component=at) for at in (0, 1))
     where = np.argwhere(chosen.values & x.notnull().values)
     labels = [
-        "/".join(texts(coordinate[dim])[row[coordinate.dims.index(dim)]] for dim in beside) for row in where.tolist()
+        "/".join(captions.texts(coordinate[dim])[row[coordinate.dims.index(dim)]] for dim in beside)
+        for row in where.tolist()
     ]
     at = tuple(where.T)
     return x.values[at], y.values[at], labels
@@ -141,8 +119,8 @@ def _limits(coordinate: xr.DataArray) -> list[tuple[float, float]]:
 
 def _components(axis: Any, shares: Any) -> None:
     for at, (set_label, line) in enumerate(((axis.set_xlabel, axis.axhline), (axis.set_ylabel, axis.axvline))):
-        set_label(f"component {at + 1} ({shares[at]:.0%} of the variance)", fontsize=9.5, **PLAIN)
-        line(0, color=faint(), lw=0.8, zorder=1)
+        set_label(f"component {at + 1} ({shares[at]:.0%} of the variance)", fontsize=9.5, **style.PLAIN)
+        line(0, color=style.faint(), lw=0.8, zorder=1)
 
 
 def _spread_of_ranks(result: xr.Dataset) -> xr.DataArray | float:
@@ -167,7 +145,7 @@ def _cells(result: xr.Dataset) -> str:
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def variance_components(
     result: xr.Dataset,
     *,
@@ -198,48 +176,36 @@ def variance_components(
     """
     if "share" not in result or not {"metric", "effect"} <= set(result["share"].dims):
         raise ValueError("the result has no shares of effects; this draws what variance_components gives")
-    check_not_empty(result["share"])
     by_value = isinstance(order, str) and order == "value"
     ordered = result.assign(_value=result["share"].sel(effect="system")) if by_value else result
-    result, left_out = shown(ordered, "_value" if by_value else "share", metric=metric, order=order)
-    further = [str(dim) for dim in result["share"].dims if dim not in ("metric", "effect")]
-    panels = panels_of(result[["share", "variance", "standard_error"]], further)
-    across, down = grid_of(len(panels))
-    effects, n = texts(result["effect"]), result.sizes["metric"]
-    wide = label_width(result["metric"]) + 3.8 * across
-    high = 0.3 + legend_height(effects, wide) + (0.75 + 0.28 * n) * down
-    axes = axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
+    result, left_out = selection.shown(ordered, "_value" if by_value else "share", metric=metric, order=order)
+    further = selection.further_dims(result["share"], "metric", "effect")
+    panels = layout.panels_of(result[["share", "variance", "standard_error"]], further)
+    effects = captions.texts(result["effect"])
+    size: dict[str, Any] = {"above": 0.3, "panel": 0.75, "row": 0.28, "legend": effects, "margins": (0.45, 0.55)}
+    axes = layout.row_axes(result["metric"], len(panels), ax, **size, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _shares(axis, panel)
-        panel_title(axis, name, 3.8)
-    for axis in axes[-across:]:
-        axis.set_xlabel(variable_label(result, "share"), fontsize=9.5, **PLAIN)
-    axes[0].set_yticks(range(n), texts(result["metric"]), **PLAIN)
-    axes[0].set_ylim(n - 0.45, -0.55)
-    items = [(name, {"color": style_of(at)[0], "marker": "s", "ls": "", "ms": 8}) for at, name in enumerate(effects)]
+        layout.panel_title(axis, name, layout.INCHES)
+    layout.name_axes(axes, captions.variable_label(result, "share"))
+    items = layout.items_of(effects, marker="s", ls="", ms=8)
     note = "whiskers: the systems' part with one standard error to either side"
-    return finished(axes, ax, title=title, items=items, notes=[note, left_out])
+    return layout.finished(axes, ax, title=title, items=items, notes=[note, left_out])
 
 
 def _shares(axis: Any, panel: xr.Dataset) -> None:
     """Stacked bars of all effects, and the standard error of the first."""
-    effects: Any = extras.optional("matplotlib.patheffects", "plot")
     rows, start = np.arange(panel.sizes["metric"]), np.zeros(panel.sizes["metric"])
     for at in range(panel.sizes["effect"]):
         values = np.nan_to_num(panel["share"].isel(effect=at).values)
-        axis.barh(rows, values, 0.74, start, color=style_of(at)[0], ec=ground(), lw=0.8, zorder=2)
+        axis.barh(rows, values, 0.74, start, color=style.of(at)[0], ec=style.ground(), lw=0.8, zorder=2)
         start += values
-    for row in rows[start == 0]:
-        axis.annotate(
-            "no value", (0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7, color=muted(),
-            **PLAIN,
-        )  # fmt: skip
+    marks.missing(axis, rows[start == 0])
     total = panel["variance"].sum("effect")
     middle = panel["share"].sel(effect="system").values
     reach = (panel["standard_error"].sel(effect="system") / total.where(total > 0)).values
-    rim = [effects.withStroke(linewidth=2.8, foreground=ground())]
     low, high = np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
-    axis.hlines(rows, low, high, color=ink(), lw=1.2, zorder=4, path_effects=rim)
+    marks.whiskers(axis, rows, low, high)
     axis.set_xlim(0, 1)
 
 
@@ -249,10 +215,14 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
     if not names:
         return
     axis.figure.draw_without_rendering()
-    style: dict[str, Any] = {"fontsize": SMALL + (0.5 if len(names) <= MOST else 0.0), "color": ink(), **PLAIN}
+    look: dict[str, Any] = {
+        "fontsize": style.SMALL + (0.5 if len(names) <= selection.MOST else 0.0),
+        "color": style.ink(),
+        **style.PLAIN,
+    }
     points = axis.transData.transform(np.array(places, dtype=float))
     starts = axis.transData.inverted().transform(points + np.array([5.0, 2.0]) * axis.figure.dpi / 72)
-    words = [axis.text(x, y, name, zorder=4, **style) for (x, y), name in zip(starts, names, strict=True)]
+    words = [axis.text(x, y, name, zorder=4, **look) for (x, y), name in zip(starts, names, strict=True)]
     boxes = [word.get_window_extent() for word in words]
     fits = [1.1 * box.width < axis.bbox.width and 1.4 * box.height < axis.bbox.height for box in boxes]
     x, y = np.array(places, dtype=float).T
@@ -271,8 +241,8 @@ def label_points(axis: Any, places: Sequence[tuple[float, float]], names: Sequen
             _lead(axis, box, place)
     if len(kept) < len(words):
         left_out = f"{len(words) - len(kept)} of {len(words)} names left out for lack of space"
-        corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": SMALL}
-        axis.text(0.995, 0.005, left_out, color=muted(), **corner, **PLAIN)
+        corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": style.SMALL}
+        axis.text(0.995, 0.005, left_out, color=style.muted(), **corner, **style.PLAIN)
 
 
 def _within(box: Any, frame: Any) -> bool:
@@ -284,4 +254,4 @@ def _lead(axis: Any, box: Any, place: tuple[float, float]) -> None:
     nearest = np.clip(point, box.min, box.max)
     if np.hypot(*(nearest - point)) > 0.11 * axis.figure.dpi:
         ends = np.array([place, axis.transData.inverted().transform(nearest)])
-        axis.plot(*ends.T, color=muted(), lw=0.5, zorder=2)
+        axis.plot(*ends.T, color=style.muted(), lw=0.5, zorder=2)

@@ -13,38 +13,17 @@ from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import facts
 from xsumstat.dataset import scores as schema
-from xsumstat.plots.parts import (
-    MOST,
-    ORDERS,
-    PLAIN,
-    as_given,
-    axes_for,
-    clipped,
-    faint,
-    finished,
-    gold_unless,
-    grid_of,
-    ground,
-    ink,
-    legend_height,
-    muted,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    style_of,
-    texts,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _MOST_GROUPS = 7  # groups that a panel shows unless others are named
 _GRADES = 100  # equal steps between the lowest score and the highest, up to which scores are grades
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def distribution(
     ds: xr.Dataset,
     *,
@@ -82,40 +61,38 @@ def distribution(
     >>> [text.get_text() for text in axes.figure.legends[0].get_texts()]
     ['abstractive', 'extractive', 'mean']
     """
-    oriented = schema.prepare_metrics(ds, gold_unless(ds, metric), level=None)
-    score = as_given(ds, oriented)
+    oriented = schema.prepare_metrics(ds, selection.gold_unless(ds, metric), level=None)
+    score = selection.as_given(ds, oriented)
     groups, left_out = _in_order(score, _groups_of_cells(ds, score, by), order)
-    if metric is None and score.sizes["metric"] > MOST:
-        left_out.append(f"the first {MOST} of {score.sizes['metric']} metrics; metric= names others")
-        score = score.isel(metric=slice(MOST))
-    panels = panels_of(xr.Dataset({"score": score}), ["metric"])
-    across, down = grid_of(len(panels))
+    score, first = selection.first_metrics(score, metric)
+    panels = layout.panels_of(xr.Dataset({"score": score}), ["metric"])
+    across, down = layout.grid_of(len(panels))
     wide = 0.8 + 3.4 * across
-    named = [] if by is None else [clipped(name) for name, _ in groups]
-    size = (wide, 0.7 + legend_height([*named, "mean"], wide) + 2.5 * down)
-    axes = axes_for(len(panels), size, ax, sharex=False, sharey=True, figsize=figsize)
+    named = [] if by is None else [captions.clipped(name) for name, _ in groups]
+    size = (wide, 0.7 + layout.legend_height([*named, "mean"], wide) + 2.5 * down)
+    axes = layout.axes_for(len(panels), size, ax, sharex=False, sharey=True, figsize=figsize)
     highest = 0.0
     for at, (axis, (name, panel)) in enumerate(zip(axes, panels, strict=True)):
         top = _histograms(axis, [panel["score"].isel(where).values.ravel() for _, where in groups])
         highest = max(highest, top)
         lower = bool(((oriented.isel(metric=at) != panel["score"]) & panel["score"].notnull()).any())
-        panel_title(axis, clipped(name), size[0] / across - 0.4)
-        axis.set_xlabel(_unit_of(ds) + (", lower is better" if lower else ""), fontsize=9.5, color=ink(), **PLAIN)
-        axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+        layout.panel_title(axis, captions.clipped(name), size[0] / across - 0.4)
+        along = _unit_of(ds) + (", lower is better" if lower else "")
+        axis.set_xlabel(along, fontsize=9.5, color=style.ink(), **style.PLAIN)
+        layout.grid(axis, "y")
         axis.tick_params(axis="y", length=0, labelleft=at % across == 0)
     axes[0].set_ylim(0, 1.06 * highest)
-    for axis in axes[::across]:
-        axis.set_ylabel("share of outputs", fontsize=9.5, color=ink(), **PLAIN)
-    mean: dict[str, Any] = {"color": muted(), "marker": "^", "ls": "", "ms": 6}
-    looks: list[dict[str, Any]] = [{"color": style_of(at)[0], "ls": _DASHES[at % 4]} for at in range(len(groups))]
+    layout.name_axes(axes, y="share of outputs", color=style.ink())
+    mean: dict[str, Any] = {"color": style.muted(), "marker": "^", "ls": "", "ms": 6}
+    looks: list[dict[str, Any]] = [{"color": style.of(at)[0], "ls": style.DASHES[at % 4]} for at in range(len(groups))]
     items = [*zip(named, looks, strict=False), ("mean", mean)]
-    return finished(axes, ax, title=title, items=items, heading=by or "", notes=left_out)
+    return layout.finished(axes, ax, title=title, items=items, heading=by or "", notes=[left_out, first])
 
 
 _Groups = list[tuple[str, dict[str, Any]]]
 
 
-def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups, list[str]]:
+def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups, str]:
     """The groups in order, and a note of those that are left out."""
     names = [name for name, _ in groups]
     if validate.is_list(order):
@@ -124,23 +101,22 @@ def _in_order(score: xr.DataArray, groups: _Groups, order: Any) -> tuple[_Groups
         places = {str(name): at for at, name in enumerate(names)}
         for name in order:
             validate.known("label in order", str(name), names, "groups")
-        return [groups[places[str(name)]] for name in order], []
-    validate.choice("order", order, ORDERS)
+        return [groups[places[str(name)]] for name in order], ""
+    validate.choice("order", order, selection.ORDERS)
     if order == "name":
         groups = sorted(groups, key=lambda each: each[0])
     elif order == "value":
         means = {name: float(score.isel(metric=0).isel(where).mean()) for name, where in groups}
         groups = sorted(groups, key=lambda each: -np.nan_to_num(means[each[0]], nan=-np.inf))
     if len(groups) <= _MOST_GROUPS:
-        return groups, []
-    which = "with the highest means " if order == "value" else ""
-    note = f"the {_MOST_GROUPS} groups {which}of {len(groups)}; order= names others"
-    return groups[:_MOST_GROUPS], [note if which else note.replace("the", "the first", 1)]
+        return groups, ""
+    first, which = ("", "with the highest means ") if order == "value" else ("first ", "")
+    return groups[:_MOST_GROUPS], f"the {first}{_MOST_GROUPS} groups {which}of {len(groups)}; order= names others"
 
 
 def _unit_of(ds: xr.Dataset) -> str:
     units = str(ds["score"].attrs.get("units", ""))
-    return f"score ({clipped(units)})" if units not in ("", "1", "score") else "score"
+    return f"score ({captions.clipped(units)})" if units not in ("", "1", "score") else "score"
 
 
 def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Groups:
@@ -151,7 +127,7 @@ def _groups_of_cells(ds: xr.Dataset, score: xr.DataArray, by: str | None) -> _Gr
     if by is None:
         return [("", {})]
     if by in score.dims and by not in facts.CORE:
-        names = texts(score[by]) if by in score.coords else [f"{by} {at}" for at in range(score.sizes[by])]
+        names = captions.texts(score[by]) if by in score.coords else [f"{by} {at}" for at in range(score.sizes[by])]
         return [(name, {by: at}) for at, name in enumerate(names)]
     dim, groups, labels = slices.groups_of(ds, "by", by, ("system", "input"))
     members = slices.members(groups, labels)
@@ -165,10 +141,10 @@ def _histograms(axis: Any, groups: list[FloatArray]) -> float:
     for at, values in enumerate(groups):
         if not len(values):
             continue
-        color, shares = style_of(at)[0], np.histogram(values, edges)[0] / len(values)
+        color, shares = style.of(at)[0], np.histogram(values, edges)[0] / len(values)
         axis.stairs(shares, edges, fill=True, color=color, alpha=0.18, lw=0, zorder=2)
-        axis.stairs(shares, edges, color=color, lw=1.5, ls=_DASHES[at % 4], zorder=3)
-        axis.plot(values.mean(), 0, "^", ms=7, color=color, mec=ground(), mew=0.6, clip_on=False, zorder=4)
+        axis.stairs(shares, edges, color=color, lw=1.5, ls=style.DASHES[at % 4], zorder=3)
+        axis.plot(values.mean(), 0, "^", ms=7, color=color, mec=style.ground(), mew=0.6, clip_on=False, zorder=4)
         highest = max(highest, float(shares.max()))
     return highest
 

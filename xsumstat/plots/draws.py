@@ -14,19 +14,7 @@ from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import drawn, golds, locate, metric_choice
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.drawn import Draw
-from xsumstat.plots.parts import (
-    PLAIN,
-    as_given,
-    axes_for,
-    clipped,
-    colour,
-    faint,
-    finished,
-    ink,
-    legend_height,
-    muted,
-    on_its_ground,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +24,7 @@ _STEP = 0.6180339887498949  # multiples of it spread evenly over a row
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def sample_inputs(
     ds: xr.Dataset,
     *,
@@ -79,20 +67,20 @@ def sample_inputs(
         )
     wanted = metric_choice.automatic(ds, None) if metric is None else metric
     first = wanted[0] if isinstance(wanted, list) else wanted
-    score = as_given(ds, schema.prepare_cells(ds, first))
+    score = selection.as_given(ds, schema.prepare_cells(ds, first))
     name = str(score["metric"].values[0])
     means = np.asarray(score.isel(metric=0).mean("system").values)
     rated = _rated(ds, draw)
     names = sorted(draw.names, key=_natural)
-    shown = names[:_ROWS]
+    strata = names[:_ROWS]
     kinds = _kinds(draw, rated)
-    size = (6.4, 1.0 + 0.42 * len(shown) + legend_height([word for word, _, _ in kinds], 6.4))
-    (axis,) = axes_for(1, size, ax, sharex=True, figsize=figsize)
-    for row, stratum in enumerate(shown):
+    size = (6.4, 1.0 + 0.42 * len(strata) + layout.legend_height([word for word, _, _ in kinds], 6.4))
+    (axis,) = layout.axes_for(1, size, ax, sharex=True, figsize=figsize)
+    for row, stratum in enumerate(strata):
         _row(axis, row, np.array([each == stratum for each in draw.strata]), means, kinds)
-    _named(axis, [_label(draw, stratum) for stratum in shown], f"mean score by {clipped(name)}")
+    _named(axis, [_label(draw, stratum) for stratum in strata], f"mean score by {captions.clipped(name)}")
     note = f"the first {_ROWS} of {len(names)} strata" if len(names) > _ROWS else ""
-    return finished([axis], ax, title=title, items=[(word, look) for word, _, look in kinds], notes=[note])
+    return layout.finished([axis], ax, title=title, items=[(word, look) for word, _, look in kinds], notes=[note])
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
@@ -113,10 +101,10 @@ def _rated(ds: xr.Dataset, draw: Draw) -> BoolArray | None:
 
 def _kinds(draw: Draw, rated: BoolArray | None) -> list[tuple[str, BoolArray, dict[str, Any]]]:
     """Kinds of inputs: their word, which they are, and their look; those that there are none of are left out."""
-    full: dict[str, Any] = {"marker": "o", "ls": "", "ms": 5.5, "color": colour(0), "mew": 0.6}
-    hollow: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4, "color": muted(), "mfc": "none", "mew": 0.8}
-    cross: dict[str, Any] = {"marker": "x", "ls": "", "ms": 6, "color": colour(1), "mew": 1.6}
-    square: dict[str, Any] = {"marker": "s", "ls": "", "ms": 5, "color": colour(2), "mew": 0.6}
+    full: dict[str, Any] = {"marker": "o", "ls": "", "ms": 5.5, "color": style.colour(0), "mew": 0.6}
+    hollow: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4, "color": style.muted(), "mfc": "none", "mew": 0.8}
+    cross: dict[str, Any] = {"marker": "x", "ls": "", "ms": 6, "color": style.colour(1), "mew": 1.6}
+    square: dict[str, Any] = {"marker": "s", "ls": "", "ms": 5, "color": style.colour(2), "mew": 0.6}
     if rated is None:
         kinds = [("drawn", draw.drawn, full), ("not drawn", ~draw.drawn, hollow)]
     else:
@@ -131,7 +119,7 @@ def _kinds(draw: Draw, rated: BoolArray | None) -> list[tuple[str, BoolArray, di
 
 def _row(axis: Any, row: int, here: BoolArray, means: FloatArray, kinds: list[Any]) -> None:
     """The inputs of one stratum, spread over the height of a row."""
-    axis.axhline(row, color=faint(), lw=0.7, zorder=0)
+    axis.axhline(row, color=style.faint(), lw=0.7, zorder=0)
     height = np.zeros(len(here))
     height[here] = ((np.arange(here.sum()) * _STEP) % 1 - 0.5) * 0.6
     for at, (_, which, look) in enumerate(kinds):
@@ -144,11 +132,11 @@ def _label(draw: Draw, stratum: str) -> str:
     here = np.array([each == stratum for each in draw.strata])
     p = draw.probability[here][0]
     text = "1" if p == 1 else f"{p:.2f}".lstrip("0")
-    return f"{clipped(stratum)}\n{int(draw.drawn[here].sum()):,} of {int(here.sum()):,}, probability {text}"
+    return f"{captions.clipped(stratum)}\n{int(draw.drawn[here].sum()):,} of {int(here.sum()):,}, probability {text}"
 
 
 def _named(axis: Any, labels: list[str], below: str) -> None:
-    axis.set_yticks(range(len(labels)), labels, fontsize=8, **PLAIN)
+    axis.set_yticks(range(len(labels)), labels, fontsize=8, **style.PLAIN)
     axis.set_ylim(len(labels) - 0.5, -0.5)
     axis.tick_params(axis="y", length=0)
-    axis.set_xlabel(below, fontsize=9.5, color=ink(), **PLAIN)
+    axis.set_xlabel(below, fontsize=9.5, color=style.ink(), **style.PLAIN)

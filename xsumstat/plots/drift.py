@@ -5,31 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
-from xsumstat.plots.parts import (
-    PLAIN,
-    ZERO_LINE,
-    check_not_empty,
-    finished,
-    grey,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    with_values,
-)
+from xsumstat.plots import layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def drift(
     result: xr.Dataset,
     *,
@@ -66,20 +53,20 @@ def drift(
     """
     if result.attrs.get("analysis") != "drift" or "system_shift" not in result:
         raise ValueError("the result has no shifts of systems; this draws what drift gives")
-    check_not_empty(result["system_shift"])
-    for dim in ("metric", "system"):
-        result = result if dim in result.dims else result.expand_dims(dim)
-    result, left_out = shown(result, "difference", metric=metric, order="given")
-    result, more = shown(result, "system_shift", order=order, dims=("system",))
-    result, undefined = with_values(result, "system_shift", "system")
-    panels = panels_of(result, ["metric", *(str(dim) for dim in result["difference"].dims if dim != "metric")])
-    axes = axes_of(result["system"], len(panels), ax, above=0.9, panel=1.1, row=0.3, sharex=False, figsize=figsize)
+    result = selection.with_dims(result, "metric", "system")
+    result, left_out = selection.shown(result, "difference", metric=metric, order="given")
+    result, more = selection.shown(result, "system_shift", order=order, dims=("system",))
+    result, undefined = selection.with_values(result, "system_shift", "system")
+    panels = layout.panels_of(result, ["metric", *selection.further_dims(result["difference"], "metric")])
+    axes = layout.row_axes(
+        result["system"], len(panels), ax, above=0.9, panel=1.1, row=0.3, sharex=False, figsize=figsize
+    )
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _panel(axis, panel)
-        panel_title(axis, f"{name}\n{_agreement(panel)}", INCHES)
-        axis.set_xlabel("change of the system's mean score", fontsize=9.5, **PLAIN)
+        layout.panel_title(axis, f"{name}\n{_agreement(panel)}", layout.INCHES)
+        axis.set_xlabel("change of the system's mean score", fontsize=9.5, **style.PLAIN)
     note = f"{100 * (1 - float(result.attrs['alpha'])):.4g} % intervals of shifts; the band is that of the mean shift"
-    return finished(axes, ax, title=title, notes=[wording.how(result), note, left_out, more, undefined])
+    return layout.finished(axes, ax, title=title, notes=[wording.how(result), note, left_out, more, undefined])
 
 
 def _agreement(panel: xr.Dataset) -> str:
@@ -90,10 +77,8 @@ def _agreement(panel: xr.Dataset) -> str:
 
 def _panel(axis: Any, panel: xr.Dataset) -> None:
     """The systems of one metric, over the mean shift."""
-    band = float(panel["shift_low"]), float(panel["shift_high"])
-    if np.isfinite(band[0]):
-        axis.axvspan(*band, color=grey(), alpha=0.35, lw=0, zorder=0)
-    axis.axvline(float(panel["shift"]), color=ZERO_LINE, lw=1, ls="--", zorder=1)
-    axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
+    shift, low_shift, high_shift = (float(panel[name]) for name in ("shift", "shift_low", "shift_high"))
+    marks.reference(axis, shift, low_shift, high_shift)
+    axis.axvline(0, color=style.ZERO_LINE, lw=1, zorder=1)
     value, low, high = (panel[f"system_shift{end}"].values for end in ("", "_low", "_high"))
-    interval_rows(axis, (value, low, high))
+    marks.intervals(axis, (value, low, high))

@@ -10,28 +10,8 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
+from xsumstat.plots import captions, layout, selection, style
 from xsumstat.plots.components import label_points
-from xsumstat.plots.parts import (
-    PLAIN,
-    ZERO_LINE,
-    axes_for,
-    check_not_empty,
-    clipped,
-    correlation_label,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    label_width,
-    legend_height,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    variable_label,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +20,7 @@ _ROWS = 60  # labels of one picture unless others are named
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def sensitivity(
     result: xr.Dataset,
     *,
@@ -76,47 +56,38 @@ def sensitivity(
     """
     if "share" not in result or "margin" not in result["share"].dims:
         raise ValueError("the result has no shares by margin; this draws what margin_sensitivity gives")
-    further = [str(dim) for dim in result["share"].dims if dim != "margin"]
-    if hue is not None:
-        validate.known("hue", hue, further, "additional dims")
+    further = selection.further_dims(result["share"], "margin", hue=hue)
     hue = further[0] if hue is None and further else hue
     by_metric = "metric" in further or metric is not None
     sorted_dim = "metric" if by_metric else hue or "metric"
-    result, left_out = shown(result, "share", metric=metric, order=order, dims=(sorted_dim,))
-    check_not_empty(result["share"])
-    panels = panels_of(result, [dim for dim in further if dim != hue])
-    across, down = grid_of(len(panels))
-    labels = texts(result[hue]) if hue else []
+    result, left_out = selection.shown(result, "share", metric=metric, order=order, dims=(sorted_dim,))
+    panels = layout.panels_of(result, [dim for dim in further if dim != hue])
+    across, down = layout.grid_of(len(panels))
+    labels = captions.texts(result[hue]) if hue else []
     panel_wide = 3.2 if len(panels) > 1 else 4.6
     wide = 0.8 + panel_wide * across
-    size = (wide, 0.4 + legend_height(labels, max(5.0, wide)) + 2.7 * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    size = (wide, 0.4 + layout.legend_height(labels, max(5.0, wide)) + 2.7 * down)
+    axes = layout.axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
-        for at in range(max(1, len(labels))):
-            line = panel.isel({hue: at}) if hue else panel
+        for at, line in enumerate(layout.parts_by(panel, hue)):
             axis.plot(line["margin"], line["share"], **_line(at), ms=3.5, clip_on=False, zorder=3)
-        panel_title(axis, name, panel_wide - 0.3)
-        axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+        layout.panel_title(axis, name, panel_wide - 0.3)
+        layout.grid(axis, "y")
     margins = result["margin"].values
     if len(margins) > 1:
         axes[0].set_xlim(0.0, float(margins.max()))
     axes[0].set_ylim(0.0, 1.0)
-    for axis in axes[-across:]:
-        unit = f"\n(difference in {correlation_label(result)})" if "coefficient" in result.attrs else ""
-        axis.set_xlabel(f"margin of equivalence{unit}", fontsize=9, **PLAIN)
-    for axis in axes[::across]:
-        axis.set_ylabel(variable_label(result, "share"), fontsize=9.5, **PLAIN)
+    unit = f"\n(difference in {captions.correlation_label(result)})" if "coefficient" in result.attrs else ""
+    layout.name_axes(axes, f"margin of equivalence{unit}", fontsize=9)
+    layout.name_axes(axes, y=captions.variable_label(result, "share"))
     items = [(label, {**_line(at), "ms": 4}) for at, label in enumerate(labels)]
-    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=[_tests(result), left_out])
+    return layout.finished(axes, ax, title=title, items=items, heading=hue or "", notes=[_tests(result), left_out])
 
 
 def _line(at: int) -> dict[str, Any]:
     """Colour, marker and dashes: lines of shares often meet at 0 and at 1."""
-    color, marker = style_of(at)
-    return {"color": color, "marker": marker, "lw": 1.4, "ls": _DASHES[at % len(_DASHES)]}
-
-
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+    color, marker = style.of(at)
+    return {"color": color, "marker": marker, "lw": 1.4, "ls": style.DASHES[at % len(style.DASHES)]}
 
 
 def _tests(result: xr.Dataset) -> str:
@@ -130,7 +101,7 @@ def _tests(result: xr.Dataset) -> str:
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def shifts(
     result: xr.Dataset,
     other: xr.Dataset | None = None,
@@ -194,48 +165,44 @@ def _shifts_by_label(
 ) -> Any:
     along, base = str(result.attrs["along"]), result.attrs["base"]
     result = result.isel({along: [at for at, label in enumerate(result[along].values) if label != base]})
-    result, left_out = shown(result, "mean_shift", order=order, dims=(along,), most=_ROWS)
+    result, left_out = selection.shown(result, "mean_shift", order=order, dims=(along,), most=_ROWS)
     if metric is not None:
-        result, _ = shown(result, "probability", metric=metric, order="given", dims=("metric", "other_metric"))
-    check_not_empty(result["mean_shift"])
-    panels = panels_of(result, [str(dim) for dim in result["mean_shift"].dims if dim != along])
-    names, of_pairs = texts(result[along]), ["mean", "a pair of metrics"]
-    across, down = grid_of(len(panels))
-    wide = label_width(result[along]) + 3.4 * across
-    size = (wide, 0.3 + legend_height(of_pairs, wide) + (0.9 + 0.3 * len(names)) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+        result, _ = selection.shown(
+            result, "probability", metric=metric, order="given", dims=("metric", "other_metric")
+        )
+    panels = layout.panels_of(result, [str(dim) for dim in result["mean_shift"].dims if dim != along])
+    of_pairs = ["mean", "a pair of metrics"]
+    size: dict[str, Any] = {"above": 0.3, "panel": 0.9, "row": 0.3, "across": 3.4, "margins": (0.5, 0.5)}
+    axes = layout.row_axes(result[along], len(panels), ax, **size, legend=of_pairs, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
-        _rows_of_shifts(axis, panel, along, len(names))
-        panel_title(axis, name, 3.2)
-    for axis in axes[-across:]:
-        label = f"change of the probability that a metric is better,\nfrom {clipped(str(base))}"
-        axis.set_xlabel(label, fontsize=9, **PLAIN)
-    axes[0].set_yticks(range(len(names)), names, **PLAIN)
-    axes[0].set_ylim(len(names) - 0.5, -0.5)
+        _rows_of_shifts(axis, panel, along)
+        layout.panel_title(axis, name, 3.2)
+    change = f"change of the probability that a metric is better,\nfrom {captions.clipped(str(base))}"
+    layout.name_axes(axes, change, fontsize=9)
     items: list[tuple[str, Mapping[str, Any]]] = list(zip(of_pairs, _mean_and_pairs(), strict=True))
-    return finished(axes, ax, title=title, items=items, notes=[_draws(result), left_out])
+    return layout.finished(axes, ax, title=title, items=items, notes=[_draws(result), left_out])
 
 
 def _mean_and_pairs() -> tuple[dict[str, Any], dict[str, Any]]:
-    color, lighter = style_of(1)[0], style_of(0)[0]
+    color, lighter = style.of(1)[0], style.of(0)[0]
     return {"color": color, "marker": "D", "ls": "", "ms": 6}, {"color": lighter, "marker": "o", "ls": "", "ms": 4}
 
 
-def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str, n_rows: int) -> None:
-    mean, pair = _mean_and_pairs()
+def _rows_of_shifts(axis: Any, panel: xr.Dataset, along: str) -> None:
+    (mean, pair), n_rows = _mean_and_pairs(), panel.sizes[along]
     pairs = panel["probability_shift"].transpose(along, "metric", "other_metric").values.reshape(n_rows, -1)
     for row, shift in enumerate(pairs):
         axis.plot(shift, np.full(len(shift), row), alpha=0.4, mew=0, zorder=2, **pair)
-    axis.plot(panel["mean_shift"], np.arange(n_rows), mec=ground(), mew=0.7, zorder=3, **mean)
-    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
+    axis.plot(panel["mean_shift"], np.arange(n_rows), mec=style.ground(), mew=0.7, zorder=3, **mean)
+    axis.axvline(0, color=style.ZERO_LINE, lw=0.8, zorder=1)
+    layout.grid(axis, "x", over=True)
 
 
 def _draws(result: xr.Dataset) -> str:
     attrs = result.attrs
     number = f"{int(attrs['n_resamples']):,} resamples" if "n_resamples" in attrs else ""
     pairs = f"pairs with a probability of at least {attrs['threshold']:g}" if "threshold" in attrs else ""
-    base = f" by {clipped(str(attrs['base']))}" if pairs and "base" in attrs else ""
+    base = f" by {captions.clipped(str(attrs['base']))}" if pairs and "base" in attrs else ""
     return ", ".join(each for each in (pairs + base, number) if each)
 
 
@@ -253,19 +220,19 @@ def _shifts_of_two(
     points = points.isel(_point=np.flatnonzero((points["x"] + points["y"]).notnull().values))
     if not points.sizes["_point"]:
         raise ValueError("the two results share no label at which both have a shift")
-    (axis,) = axes_for(1, (5.4, 5.4), ax, sharex=True, figsize=figsize)
+    (axis,) = layout.axes_for(1, (5.4, 5.4), ax, sharex=True, figsize=figsize)
     reached = np.array([points["x"], points["y"], np.zeros(points.sizes["_point"])])
     room = 0.12 * float(np.ptp(reached)) or 1.0
     ends = float(reached.min()) - room, float(reached.max()) + room  # 0 is in sight, and both axes have one scale
-    axis.plot(ends, ends, color=ZERO_LINE, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    axis.axhline(0, color=faint(), lw=0.8, zorder=1)
-    axis.axvline(0, color=faint(), lw=0.8, zorder=1)
-    axis.plot(points["x"], points["y"], "o", ms=6, color=style_of(0)[0], mec=ground(), mew=0.7, zorder=3)
+    axis.plot(ends, ends, color=style.ZERO_LINE, lw=0.8, ls=style.DASHED, zorder=1)
+    axis.axhline(0, color=style.faint(), lw=0.8, zorder=1)
+    axis.axvline(0, color=style.faint(), lw=0.8, zorder=1)
+    axis.plot(points["x"], points["y"], "o", ms=6, color=style.of(0)[0], mec=style.ground(), mew=0.7, zorder=3)
     axis.locator_params(nbins=5)
     axis.set(xlim=ends, ylim=ends, aspect="equal")
-    axis.set_xlabel(f"mean change of the probability, {labels[0]}", fontsize=9.5, **PLAIN)
-    axis.set_ylabel(f"mean change of the probability, {labels[1]}", fontsize=9.5, **PLAIN)
-    drawn = finished([axis], ax, title=title, notes=[_draws(result), "dashed: both shift alike"])
-    names = ["/".join(clipped(str(part)) for part in np.atleast_1d(name)) for name in points["_point"].values]
+    axis.set_xlabel(f"mean change of the probability, {labels[0]}", fontsize=9.5, **style.PLAIN)
+    axis.set_ylabel(f"mean change of the probability, {labels[1]}", fontsize=9.5, **style.PLAIN)
+    drawn = layout.finished([axis], ax, title=title, notes=[_draws(result), "dashed: both shift alike"])
+    names = ["/".join(captions.clipped(str(part)) for part in np.atleast_1d(name)) for name in points["_point"].values]
     label_points(axis, list(zip(points["x"].values.tolist(), points["y"].values.tolist(), strict=True)), names)
     return drawn

@@ -12,35 +12,7 @@ from xsumstat.analyses.human_ceiling import RATER
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, pair_results, wording
-from xsumstat.plots import chance
-from xsumstat.plots.parts import (
-    PLAIN,
-    ZERO_LINE,
-    axes_for,
-    beside_all,
-    bounds_of,
-    check_not_empty,
-    coefficient_label,
-    correlation_label,
-    emphasise,
-    faint,
-    finished,
-    grey,
-    grid_of,
-    ground,
-    grounds,
-    ink,
-    is_dark,
-    label_width,
-    lines_of,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    with_values,
-)
+from xsumstat.plots import captions, chance, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +34,7 @@ _MOST_OTHERS = 8  # panels of metrics that differences are from
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def forest(
     result: xr.Dataset,
     *,
@@ -119,41 +91,36 @@ def forest(
     if not {middle, "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no intervals; this draws what ci gives")
     validate.flag("density", density)
-    check_not_empty(result[middle])
-    further = [str(dim) for dim in result[middle].dims if dim != "metric"]
-    if hue is not None:
-        validate.known("hue", hue, further, "additional dims")
+    further = selection.further_dims(result[middle], "metric", hue=hue)
     raters = _raters_of(result, ceiling)
-    result, metric, order = _others_as_rows(result, middle, metric, order, hue)
+    result, metric, order = _others_as_rows(selection.with_dims(result, "metric"), middle, metric, order, hue)
     result, *notes = _chosen(result, middle, metric, order, highlight)
-    check_not_empty(result[middle])
-    panels = panels_of(result, [dim for dim in further if dim != hue and dim in result.dims])
-    rows = [_rows_of(panel, middle) for _, panel in panels]
+    panels = layout.panels_of(result, [dim for dim in further if dim != hue and dim in result.dims])
+    rows = [selection.with_values(panel, middle, "metric")[0] for _, panel in panels]
     axes = _axes(result, rows, hue, figsize, ax)
     shaded = False
     for axis, (name, _), panel in zip(axes, panels, rows, strict=True):
         shaded |= _panel(axis, panel, result, hue, density, raters)
-        emphasise(axis, np.atleast_1d(panel["metric"].values).tolist() if "metric" in panel.coords else [], highlight)
-        panel_title(axis, name, 3.8)
+        layout.emphasise(axis, panel["metric"].values.tolist(), highlight)
+        layout.panel_title(axis, name, layout.INCHES)
     items = _items(result, hue, raters, shaded)
     densities = (_OF_DRAWS if "samples" in result else _OF_LIMITS) if shaded else ""
     notes = [wording.how(result), densities, *notes]
-    return finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
+    return layout.finished(axes, ax, title=title, items=items, heading=hue or "", notes=notes)
 
 
 def _others_as_rows(
     result: xr.Dataset, middle: str, metric: Any, order: Any, hue: str | None
 ) -> tuple[xr.Dataset, Any, Any]:
     """One metric compared with several has a row for each of these; with what then remains of `metric` and `order`."""
-    if hue == "other_metric" or "other_metric" not in result[middle].dims or "metric" not in result.coords:
+    if hue == "other_metric" or "other_metric" not in result[middle].dims:
         return result, metric, order
     by_order = metric is None and validate.is_list(order) and result["metric"].size > 1
-    one = shown(result, middle, metric=order if by_order else metric, order="given", most=None)[0]
-    others = one["other_metric"].values != np.ravel(one["metric"].values)[:1]
+    one = selection.shown(result, middle, metric=order if by_order else metric, order="given", most=None)[0]
+    others = one["other_metric"].values != one["metric"].values[:1]
     if one["metric"].size != 1 or others.sum() < 2:
         return result, metric, order
-    one = one.isel(metric=0) if "metric" in one.dims else one
-    turned = one.isel(other_metric=others).rename(metric="_minuend", other_metric="metric")
+    turned = one.isel(metric=0, other_metric=others).rename(metric="_minuend", other_metric="metric")
     return turned, None, "value" if by_order else order
 
 
@@ -162,42 +129,32 @@ def _chosen(
 ) -> tuple[xr.Dataset, str, str, str]:
     """Rows and panels to draw, and notes of those that are not."""
     others = ""
-    value = beside_all(result[middle], ("metric", "other_metric"))
+    value = selection.beside_all(result[middle], ("metric", "other_metric"))
     result = result.assign(_value=value)
     if result.sizes.get("other_metric", 1) > _MOST_OTHERS:
         others = f"beside {_MOST_OTHERS} of {result.sizes['other_metric']} other metrics, the best first"
         best = value.mean([dim for dim in value.dims if dim != "other_metric"])
         result = result.isel(other_metric=np.argsort(best.fillna(np.inf).values, kind="stable")[:_MOST_OTHERS])
-    result, left_out = shown(result, "_value", metric=metric, order=order, highlight=highlight)
-    if "metric" not in result.dims:
-        return result, left_out, others, ""
-    result, undefined = with_values(result, middle, "metric")
+    result, left_out = selection.shown(result, "_value", metric=metric, order=order, highlight=highlight)
+    result, undefined = selection.with_values(result, middle, "metric")
     if order == "value" and _of_raters(result) and RATER in result["metric"].values.tolist():
         at = result["metric"].values.tolist().index(RATER)
         result = result.isel(metric=[at, *(each for each in range(result.sizes["metric"]) if each != at)])
     return result, left_out, others, undefined
 
 
-def _rows_of(panel: xr.Dataset, middle: str) -> xr.Dataset:
-    """Rows of a panel; where there are several panels, those with a value."""
-    if "metric" not in panel.dims:
-        return panel
-    return with_values(panel, middle, "metric")[0]
-
-
 def _axes(
     result: xr.Dataset, rows: list[xr.Dataset], hue: str | None, figsize: tuple[float, float] | None, ax: Any
 ) -> list[Any]:
-    names = [texts(panel["metric"]) for panel in rows]
+    names = [captions.texts(panel["metric"]) for panel in rows]
     alike = all(each == names[0] for each in names)
-    across, down = grid_of(len(rows))
+    across, down = layout.grid_of(len(rows))
     per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
-    width = label_width(result["metric"]) * (1 if alike else across) + 3.8 * across
+    width = layout.label_width(result["metric"]) * (1 if alike else across) + layout.INCHES * across
     size = (width, 0.6 + (0.75 + per_row * max(map(len, names))) * down)
-    axes = axes_for(len(rows), size, ax, sharex=True, sharey=alike, figsize=figsize)
+    axes = layout.axes_for(len(rows), size, ax, sharex=True, sharey=alike, figsize=figsize)
     for axis, labels in zip(axes[:1] if alike else axes, names, strict=False):
-        axis.set_yticks(range(len(labels)), labels, **PLAIN)
-        axis.set_ylim(len(labels) - 0.45, -0.9)
+        layout.name_rows(axis, labels, above=0.9)
     return axes
 
 
@@ -209,27 +166,24 @@ def _panel(
     people = _people(panel)
     if not people.all():
         for row in np.flatnonzero(people):
-            axis.axhspan(row - 0.5, row + 0.5, color=grounds()[1], lw=0, zorder=0)
-    hues = [None] if hue is None else list(range(result.sizes[hue]))
-    for at, number in enumerate(hues):
-        drawn = panel if number is None else panel.isel({hue: number})
-        offset = (at - (len(hues) - 1) / 2) * 0.8 / len(hues)
-        rows = np.arange(drawn.sizes.get("metric", 1))
+            axis.axhspan(row - 0.5, row + 0.5, color=style.grounds()[1], lw=0, zorder=0)
+    hues = layout.parts_by(panel, hue)
+    for at, (drawn, offset) in enumerate(zip(hues, layout.offsets(len(hues)), strict=True)):
+        rows = np.arange(drawn.sizes["metric"]) + offset
         if hue is None and people.any() and not people.all():
-            parts = ((~people, style_of(at)), (people, (ink(), "D")))
-            for those, style in parts:
+            for those, look in ((~people, style.of(at)), (people, (style.ink(), "D"))):
                 there = np.flatnonzero(those)
-                shaded |= _forest_rows(axis, drawn.isel(metric=there), rows[there] + offset, 0.8, style, density)
+                shaded |= _forest_rows(axis, drawn.isel(metric=there), rows[there], 0.8, look, density)
         else:
-            shaded |= _forest_rows(axis, drawn, rows + offset, 0.8 / len(hues), style_of(at), density)
-        _margins(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues))
-        chance.draw(axis, drawn, rows + offset, 1.0 if hue is None else 0.8 / len(hues), chance.kinds_of(result))
+            shaded |= _forest_rows(axis, drawn, rows, 0.8 / len(hues), style.of(at), density)
+        height = 1.0 if hue is None else 0.8 / len(hues)
+        _margins(axis, drawn, rows, height)
+        chance.draw(axis, drawn, rows, height, chance.kinds_of(result))
         if raters is not None and (hue is None or at == 0 or hue in raters.dims):
-            _band(axis, raters, drawn, ink() if hue is None or hue not in raters.dims else style_of(at)[0])
-    axis.axvline(0, color=ZERO_LINE, lw=0.8, zorder=1)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    axis.set_axisbelow(True)
-    axis.set_xlabel(_x_label(result), fontsize=9.5, **PLAIN)
+            _band(axis, raters, drawn, style.ink() if hue is None or hue not in raters.dims else style.of(at)[0])
+    axis.axvline(0, color=style.ZERO_LINE, lw=0.8, zorder=1)
+    layout.grid(axis, "x")
+    axis.set_xlabel(_x_label(result), fontsize=9.5, **style.PLAIN)
     return shaded
 
 
@@ -239,18 +193,18 @@ def _margins(axis: Any, drawn: xr.Dataset, rows: Any, height: float) -> None:
         return
     margins = np.broadcast_to(np.atleast_1d(drawn["margin"].values), rows.shape)
     for end in (-margins, margins):
-        axis.vlines(end, rows - height / 2, rows + height / 2, color=ink(), zorder=1.5, **_MARGIN)
+        axis.vlines(end, rows - height / 2, rows + height / 2, color=style.ink(), zorder=1.5, **_MARGIN)
 
 
 def _x_label(result: xr.Dataset) -> str:
     if _of_raters(result):
         others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else _OTHERS
-        return f"{coefficient_label(result.attrs.get('coefficient', 'correlation'))} with {others}"
-    label = correlation_label(result)
+        return f"{captions.coefficient_label(result.attrs.get('coefficient', 'correlation'))} with {others}"
+    label = captions.correlation_label(result)
     if "correlation" in result:
         return label
     minuend = result.coords.get("_minuend")
-    sides = "" if minuend is None else f"\n({texts(minuend)[0]} minus the row's metric)"
+    sides = "" if minuend is None else f"\n({captions.texts(minuend)[0]} minus the row's metric)"
     return f"difference in {label}{sides}"
 
 
@@ -260,32 +214,31 @@ def _items(
     items: list[tuple[str, dict[str, Any]]] = []
     people = _people(result)
     if hue is not None:
-        items += lines_of(result[hue])
+        items += layout.items_of(captions.texts(result[hue]), lw=2)
     elif people.any() and not people.all():
-        color, marker = style_of(0)
-        items += [("metric", {"color": color, "marker": marker, "lw": 2})]
+        items += layout.items_of(["metric"], lw=2)
         whose = "raters, on average" if _of_raters(result) else "human scores"
-        items += [(whose, {"color": ink(), "lw": 2, **_PEOPLE})]
+        items += [(whose, {"color": style.ink(), "lw": 2, **_PEOPLE})]
     if _of_raters(result) and "by_rater" in result and hue is None:
-        items.append(("a single rater", {"color": ink(), "ls": "", **_SINGLE}))
+        items.append(("a single rater", {"color": style.ink(), "ls": "", **_SINGLE}))
     if shaded:
-        color = style_of(0)[0] if hue is None else grey()
+        color = style.of(0)[0] if hue is None else style.grey()
         items.append((_DENSITY, {"color": color, "alpha": _shade(), "marker": "s", "ls": "", "ms": 9, "mew": 0}))
     if bool(_biased(result).any()):
-        items.append((_WITHOUT_BIAS, {"color": ink(), **_STROKE, "ls": ""}))
+        items.append((_WITHOUT_BIAS, {"color": style.ink(), **_STROKE, "ls": ""}))
     if "margin" in result.data_vars:
         one = np.unique(result["margin"].values[~np.isnan(result["margin"].values)])
         size = f" of ±{wording.setting(float(one[0]))}" if len(one) == 1 else ""
-        items.append((f"equivalence margin{size}", {**_MARGIN, "color": ink()}))
+        items.append((f"equivalence margin{size}", {**_MARGIN, "color": style.ink()}))
     items += chance.items_of(chance.kinds_of(result))
     if raters is not None:
-        items.append((_ceiling_words(raters), {"color": ink(), "ls": (0, (4, 2)), "lw": 1.3}))
+        items.append((_ceiling_words(raters), {"color": style.ink(), "ls": (0, (4, 2)), "lw": 1.3}))
     return items
 
 
 def _people(result: xr.Dataset) -> Any:
     """Which rows are human scores: the gold, raters, and metrics of `kind` "human"."""
-    labels = np.atleast_1d(result["metric"].values) if "metric" in result.coords else np.array([""])
+    labels = result["metric"].values
     found = np.array([_of_raters(result) and label == RATER or label == result.attrs.get("gold") for label in labels])
     if "kind" in result.coords and result["kind"].dims == ("metric",):
         found |= result["kind"].values == "human"
@@ -306,10 +259,7 @@ def _raters_of(result: xr.Dataset, ceiling: xr.Dataset | None) -> xr.Dataset | N
         raise ValueError("ceiling holds correlations, but the result holds differences; leave ceiling out")
     if ceiling is None or "metric" not in ceiling.dims or RATER not in ceiling["metric"].values.tolist():
         return None
-    for name in ("coefficient", "level"):
-        own, theirs = result.attrs.get(name), ceiling.attrs.get(name)
-        if own != theirs and name not in result.coords:
-            raise ValueError(f"ceiling must be of the {name} of the result, {own!r}, not {theirs!r}")
+    selection.check_same_measure(result, ceiling, "ceiling")
     raters = ceiling[["correlation", "ci_low", "ci_high"]].sel(metric=RATER, drop=True)
     strange = [str(dim) for dim in raters.dims if dim not in result["correlation"].dims]
     if strange:
@@ -321,7 +271,7 @@ def _band(axis: Any, raters: xr.Dataset, drawn: xr.Dataset, color: str) -> None:
     here = raters.sel({dim: drawn[dim] for dim in raters.dims if dim in drawn.coords})
     middle, low, high = (float(here[name]) for name in ("correlation", "ci_low", "ci_high"))
     if not np.isnan(middle):
-        axis.axvspan(low, high, color=grey(), alpha=0.3, lw=0, zorder=0.5)
+        axis.axvspan(low, high, color=style.grey(), alpha=0.3, lw=0, zorder=0.5)
         axis.axvline(middle, color=color, lw=1.3, ls=(0, (4, 2)), zorder=1.5)
 
 
@@ -336,15 +286,15 @@ def _ceiling_words(raters: xr.Dataset) -> str:
 
 def _shade() -> float:
     """How strong the colour of a density is."""
-    return 0.5 if is_dark() else 0.25
+    return 0.5 if style.is_dark() else 0.25
 
 
-def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: tuple[str, str], density: bool) -> bool:
+def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, look: tuple[str, str], density: bool) -> bool:
     """Draw intervals; whether some has a density."""
     shaded = False
-    color, marker = style
+    color, marker = look
     name = "correlation" if "correlation" in drawn else "difference"
-    middle, low, high = (np.atleast_1d(drawn[each].values) for each in (name, "ci_low", "ci_high"))
+    middle, low, high = (drawn[each].values for each in (name, "ci_low", "ci_high"))
     if density:
         for row, each in zip(rows, _densities(drawn, name), strict=True):
             if each is not None:
@@ -353,10 +303,10 @@ def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: 
                 axis.fill_between(x, row, peak, color=color, alpha=_shade(), lw=0, zorder=2)
                 shaded = True
     axis.hlines(rows, low, high, color=color, lw=1.8, zorder=3)
-    axis.plot(middle, rows, marker, ms=4.5, color=color, mec=ground(), mew=0.8, zorder=4)
+    axis.plot(middle, rows, marker, ms=4.5, color=color, mec=style.ground(), mew=0.8, zorder=4)
     biased = np.atleast_1d(_biased(drawn).values)
     if biased.any():
-        without = middle - np.atleast_1d(drawn["bias"].values)
+        without = middle - drawn["bias"].values
         axis.plot(without[biased], rows[biased], ls="", color=color, zorder=5, **_STROKE)
     if "by_rater" in drawn and _of_raters(drawn):
         _single_raters(axis, drawn, rows, color)
@@ -365,9 +315,8 @@ def _forest_rows(axis: Any, drawn: xr.Dataset, rows: Any, height: float, style: 
 
 def _single_raters(axis: Any, drawn: xr.Dataset, rows: Any, color: str) -> None:
     """Each rater's own correlation, as a small open point on the raters' row."""
-    labels = np.atleast_1d(drawn["metric"].values).tolist()
     single = drawn["by_rater"].transpose("metric", ...)
-    for row, label, values in zip(rows, labels, single.values, strict=True):
+    for row, label, values in zip(rows, drawn["metric"].values, single.values, strict=True):
         if label == RATER:
             axis.plot(values, np.full(values.size, row), mec=color, ls="", zorder=3.5, **_SINGLE)
 
@@ -384,15 +333,14 @@ _Curve = tuple[FloatArray, FloatArray]
 
 def _densities(drawn: xr.Dataset, name: str) -> list[_Curve | None]:
     """Points of a curve for each metric, from samples or the confidence distribution; None for neither."""
-    n = drawn.sizes.get("metric", 1)
-    found: list[_Curve | None] = [None] * n
+    found: list[_Curve | None] = [None] * drawn.sizes["metric"]
     if "samples" in drawn:
-        samples = np.atleast_2d(drawn["samples"].transpose(..., "resample").values)
+        samples = drawn["samples"].transpose(..., "resample").values
         found = [_of_samples(row[~np.isnan(row)]) for row in samples]
     if {"bias", "df", "fell_back"} <= set(drawn.data_vars) and "confidence_level" in drawn.attrs:
         names = (name, "bias", "ci_low", "ci_high", "df", "fell_back")
-        rows = zip(*(np.atleast_1d(drawn[each].values).astype(float) for each in names), strict=True)
-        bounds, level = bounds_of(drawn, name), float(drawn.attrs["confidence_level"])
+        rows = zip(*(drawn[each].values.astype(float) for each in names), strict=True)
+        bounds, level = captions.bounds_of(drawn, name), float(drawn.attrs["confidence_level"])
         found = [
             _of_limits(row[:5], bounds, level) if curve is None and row[5] == 0 else curve
             for curve, row in zip(found, rows, strict=True)

@@ -14,30 +14,7 @@ from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import metric_choice, wording
 from xsumstat.dataset import scores as schema
-from xsumstat.plots.parts import (
-    ORDERS,
-    PLAIN,
-    SMALL,
-    as_given,
-    axes_for,
-    bounds_of,
-    check_not_empty,
-    colour,
-    correlation_label,
-    diverging,
-    faint,
-    finished,
-    grid_of,
-    ink,
-    label_width,
-    muted,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    texts,
-    words_on,
-)
+from xsumstat.plots import captions, layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +28,7 @@ _PALE = 1.2  # the ends of the colours are not taken: words are easier to read o
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def matrix(
     result: xr.Dataset,
     *,
@@ -98,16 +75,15 @@ def matrix(
         if value is not None:
             validate.flag(name, value)
     result = _in_order(result, metric, order)
-    check_not_empty(result["correlation"])
     half = triangle and _is_symmetric(result)
-    panels = panels_of(result, [str(dim) for dim in result["correlation"].dims if dim not in _SIDES])
+    panels = layout.panels_of(result, [str(dim) for dim in result["correlation"].dims if dim not in _SIDES])
     axes, side = _axes_of_matrix(result, len(panels), half, annotate, figsize, ax)
     level = _numbers_in(result, side, annotate)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         image = _cells(axis, panel, half, level)
-        panel_title(axis, name, side * result.sizes["other_metric"])
+        layout.panel_title(axis, name, side * result.sizes["other_metric"])
     _colour_bar(axes, ax, image, result)
-    return finished(axes, ax, title=title, notes=[wording.how(result), _left_out(result, level)])
+    return layout.finished(axes, ax, title=title, notes=[wording.how(result), _left_out(result, level)])
 
 
 def _in_order(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
@@ -115,10 +91,10 @@ def _in_order(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
     square = np.array_equal(result["metric"].values, result["other_metric"].values)
     dims = _SIDES if square else _SIDES[:1]
     if not validate.is_list(order):
-        validate.choice("order", order, ("clustered", *ORDERS))
+        validate.choice("order", order, ("clustered", *selection.ORDERS))
     clustered = isinstance(order, str) and order == "clustered"
     first = ("given" if square else "value") if clustered else order
-    result, _ = shown(result, "correlation", metric=metric, order=first, dims=dims, most=None)
+    result, _ = selection.shown(result, "correlation", metric=metric, order=first, dims=dims, most=None)
     leaves = _leaves(result) if clustered and square else slice(None)
     return result.isel({dim: leaves for dim in dims})
 
@@ -155,11 +131,11 @@ def _axes_of_matrix(
     most = max(rows, columns)
     with_limits = "ci_low" in result and (most <= 10 or annotate is True)
     cell = 0.8 if with_limits else 0.46 if most <= 20 or annotate is True else 0.17
-    across, down = grid_of(n_panels)
-    room, below = (label_width(result[dim]) for dim in _SIDES)
+    across, down = layout.grid_of(n_panels)
+    room, below = (layout.label_width(result[dim]) for dim in _SIDES)
     below = 0.3 + (below if cell < _OF_NUMBER else 0.75 * below)
     size = (room + 0.9 + (cell * columns + 0.3) * across, (0.4 + below + cell * rows) * down + 0.2)
-    axes = axes_for(n_panels, size, ax, sharex=False, figsize=figsize)
+    axes = layout.axes_for(n_panels, size, ax, sharex=False, figsize=figsize)
     if ax is not None:
         box = ax.get_window_extent()
         return axes, min(0.85 * box.width / columns, box.height / rows) / ax.figure.dpi
@@ -183,46 +159,44 @@ def _left_out(result: xr.Dataset, level: int) -> str:
 
 
 def _cells(axis: Any, panel: xr.Dataset, half: bool, level: int) -> Any:
-    rows, columns = (texts(panel[dim]) for dim in _SIDES)
+    rows, columns = (captions.texts(panel[dim]) for dim in _SIDES)
     values = panel["correlation"].transpose(*_SIDES).values.astype(float)
     drawn = np.tril(np.ones(values.shape, bool), -1) if half else np.ones(values.shape, bool)
-    low, high = bounds_of(panel, "correlation")
+    low, high = captions.bounds_of(panel, "correlation")
     reach = _PALE * (high - low) / 2
     middle = (low + high) / 2
-    image = axis.imshow(np.where(drawn, values, np.nan), cmap=diverging(), vmin=middle - reach, vmax=middle + reach)
+    colours = {"cmap": style.diverging(), "vmin": middle - reach, "vmax": middle + reach}
+    image = axis.imshow(np.where(drawn, values, np.nan), **colours)
     for i, j in np.argwhere(drawn & ~np.isnan(values)) if level else ():
         text = _number(values[i, j])
         if level == 2 and rows[i] != columns[j]:
             limits = (float(panel[name].isel(metric=i, other_metric=j)) for name in ("ci_low", "ci_high"))
             text += "\n[" + ", ".join(map(_number, limits)) + "]"
-        color = words_on(image.cmap(image.norm(values[i, j])))
-        axis.text(j, i, text, ha="center", va="center", fontsize=SMALL if level == 2 else 7.5, color=color, **PLAIN)
-    small = {"fontsize": SMALL} if len(columns) > 20 else {}
+        area = image.cmap(image.norm(values[i, j]))
+        marks.in_cell(axis, j, i, text, area, fontsize=style.SMALL if level == 2 else 7.5)
+    small = {"fontsize": style.SMALL} if len(columns) > 20 else {}
     turn: dict[str, Any] = {"rotation": 90 if len(columns) > 20 else 45, "ha": "right", "rotation_mode": "anchor"}
     turn |= {"va": "center"} if len(columns) > 20 else {}
-    axis.set_xticks(range(len(columns)), columns, **turn, **small, **PLAIN)
-    axis.set_yticks(range(len(rows)), rows, **small, **PLAIN)
+    n_columns = len(columns) - half
+    axis.set_xticks(range(n_columns), columns[:n_columns], **turn, **small, **style.PLAIN)
+    axis.set_yticks(range(half, len(rows)), rows[half:], **small, **style.PLAIN)
     if half:
-        axis.set(xlim=(-0.5, len(columns) - 1.5), ylim=(len(rows) - 0.5, 0.5))
-        axis.set_xticks(range(len(columns) - 1), columns[:-1], **turn, **small, **PLAIN)
-        axis.set_yticks(range(1, len(rows)), rows[1:], **small, **PLAIN)
-    axis.tick_params(length=0)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
+        axis.set(xlim=(-0.5, n_columns - 0.5), ylim=(len(rows) - 0.5, 0.5))
+    layout.bare(axis)
     return image
 
 
 def _colour_bar(axes: list[Any], ax: Any, image: Any, result: xr.Dataset) -> None:
     room = 0.15 if ax is None else 0.22  # of the axes' width, where nothing but the axes gives way
     bar = axes[0].figure.colorbar(image, ax=axes, fraction=room, shrink=0.8, aspect=25, pad=0.02)
-    low, high = bounds_of(result, "correlation")
+    low, high = captions.bounds_of(result, "correlation")
     bar.ax.set_ylim(low, high)
     bar.set_ticks(np.linspace(low, high, 5))
-    bar.ax.tick_params(labelsize=8, colors=ink(), length=2)
+    bar.ax.tick_params(labelsize=8, colors=style.ink(), length=2)
     bar.outline.set_visible(False)
     level = str(result.attrs.get("level", "")).replace("_", " ")
-    label = correlation_label(result) + (f", {level} level" if level in ("system", "input", "global") else "")
-    bar.set_label(label, fontsize=9, color=ink(), **PLAIN)
+    label = captions.correlation_label(result) + (f", {level} level" if level in ("system", "input", "global") else "")
+    bar.set_label(label, fontsize=9, color=style.ink(), **style.PLAIN)
 
 
 def _number(value: float) -> str:
@@ -290,7 +264,7 @@ def scatter_matrix(
     found = _gold_first(found, order, ds.attrs.get("gold"))
     places = [labels.index(label) for label in found["metric"].values.tolist()]
     oriented = oriented.isel(metric=places)
-    given = as_given(ds, oriented)
+    given = selection.as_given(ds, oriented)
     lower = [bool(((given[at] != oriented[at]) & given[at].notnull()).any()) for at in range(len(places))]
     plt: Any = extras.optional("matplotlib.pyplot", "plot")
     n = len(places)
@@ -302,10 +276,10 @@ def scatter_matrix(
         _scatter_cell(axes[i, j], values[j], values[i], float(found["correlation"].values[i, j]), i - j)
     side = min(figure.get_size_inches()) / n
     _rim(axes, [_reach(row) for row in values], lower, _beside_cells(given["metric"], lower, side))
-    above = f"above: {correlation_label(found)} at input level, averaged over inputs"
+    above = f"above: {captions.correlation_label(found)} at input level, averaged over inputs"
     hexagons = "hexagons: darker where more outputs lie" if _n_points(values) > _POINTS else ""
     notes = [above, f"{_n_points(values):,} outputs", hexagons]
-    finished(list(axes.flat), None, title=title, notes=notes)
+    layout.finished(list(axes.flat), None, title=title, notes=notes)
     return axes
 
 
@@ -322,9 +296,9 @@ def _gold_first(found: xr.Dataset, order: Any, gold: Any) -> xr.Dataset:
     """Metrics in order; by value the gold comes first, then by correlation with it."""
     labels = found["metric"].values.tolist()
     if not (isinstance(order, str) and order == "value" and gold in labels):
-        return shown(found, "correlation", order=order, dims=_SIDES)[0]
+        return selection.shown(found, "correlation", order=order, dims=_SIDES)[0]
     with_gold = found.isel(other_metric=[labels.index(gold)])
-    others = shown(with_gold, "correlation", metric=[label for label in labels if label != gold])[0]
+    others = selection.shown(with_gold, "correlation", metric=[label for label in labels if label != gold])[0]
     return found.sel({dim: [gold, *others["metric"].values.tolist()] for dim in _SIDES})
 
 
@@ -339,7 +313,10 @@ def _reach(values: FloatArray) -> tuple[float, float]:
 
 
 def _beside_cells(labels: xr.DataArray, lower: list[bool], side: float) -> list[str]:
-    names = [name + (" (lower is better)" if turned else "") for name, turned in zip(texts(labels), lower, strict=True)]
+    names = [
+        name + (" (lower is better)" if turned else "")
+        for name, turned in zip(captions.texts(labels), lower, strict=True)
+    ]
     return [textwrap.fill(name, max(8, int((side - 0.1) / 0.065))) for name in names]
 
 
@@ -356,30 +333,29 @@ def _rim(axes: Any, reaches: list[tuple[float, float]], lower: list[bool], names
             axis.set_ylim(limits[i])
         for side, there in ((axis.xaxis, i == n - 1 and i >= j), (axis.yaxis, j == 0 and i > 0)):
             side.set_major_locator(ticker.MaxNLocator(3, prune="both") if there else ticker.NullLocator())
-        axis.tick_params(labelsize=SMALL, colors=ink(), length=2, pad=2)
+        axis.tick_params(labelsize=style.SMALL, colors=style.ink(), length=2, pad=2)
     for at, name in enumerate(names):
-        axes[at, 0].set_ylabel(name, fontsize=8, color=ink(), **PLAIN)
-        axes[-1, at].set_xlabel(name, fontsize=8, color=ink(), **PLAIN)
+        axes[at, 0].set_ylabel(name, fontsize=8, color=style.ink(), **style.PLAIN)
+        axes[-1, at].set_xlabel(name, fontsize=8, color=style.ink(), **style.PLAIN)
     axes[0, 0].figure.align_ylabels(axes[:, 0])
     axes[0, 0].figure.align_xlabels(axes[-1])
 
 
 def _scatter_cell(axis: Any, x: FloatArray, y: FloatArray, tau: float, below: int) -> None:
     for spine in axis.spines.values():
-        spine.set_color(muted())
+        spine.set_color(style.muted())
         spine.set_linewidth(0.6)
     if below == 0:
-        axis.hist(x[~np.isnan(x)], bins=30, color=colour(0), alpha=0.8, lw=0)
+        axis.hist(x[~np.isnan(x)], bins=30, color=style.colour(0), alpha=0.8, lw=0)
     elif below < 0:
-        area = diverging()((np.nan_to_num(tau) / _PALE + 1) / 2)
+        area = style.diverging()((np.nan_to_num(tau) / _PALE + 1) / 2)
         axis.set_facecolor(area)
-        words = {"ha": "center", "va": "center", "transform": axis.transAxes, "fontsize": 9, "color": words_on(area)}
-        axis.text(0.5, 0.5, _number(tau), **words, **PLAIN)
+        marks.in_cell(axis, 0.5, 0.5, _number(tau), area, transform=axis.transAxes, fontsize=9)
     else:
         there = ~np.isnan(x + y)
         if there.sum() > _POINTS:
             colours: Any = extras.optional("matplotlib.colors", "plot")
-            shades = colours.LinearSegmentedColormap.from_list("shades", [faint(), colour(0), ink()])
+            shades = colours.LinearSegmentedColormap.from_list("shades", [style.faint(), style.colour(0), style.ink()])
             axis.hexbin(x[there], y[there], gridsize=24, bins="log", mincnt=1, cmap=shades, linewidths=0.1)
         else:
-            axis.plot(x[there], y[there], ".", ms=4, color=colour(0), alpha=0.5, mew=0, rasterized=True)
+            axis.plot(x[there], y[there], ".", ms=4, color=style.colour(0), alpha=0.5, mew=0, rasterized=True)

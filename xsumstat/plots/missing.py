@@ -10,24 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.parts import (
-    PLAIN,
-    axes_for,
-    check_not_empty,
-    clipped,
-    faint,
-    finished,
-    grid_of,
-    label_width,
-    legend_height,
-    lines_of,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +20,7 @@ _QUARTERS = "human_quarter"
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def missingness(
     result: xr.Dataset,
     *,
@@ -77,43 +60,40 @@ def missingness(
     """
     if "missing_share" not in result or "missing_by_score" not in result:
         raise ValueError("the result has no shares of missing scores; this draws what missingness gives")
-    check_not_empty(result["missing_share"])
-    result, left_out = shown(result, "missing_share", metric=metric, order=order)
-    further = [str(dim) for dim in result["missing_share"].dims if dim not in ("metric", "system")]
-    panels = panels_of(result[["missing_share", "ci_low", "ci_high", "missing_by_score"]], further)
-    across, down = grid_of(len(panels))
-    gold = clipped(str(result.attrs.get("gold", "human")))
-    quarters = [f"{gold}, {each} quarter" for each in texts(result[_QUARTERS])]
-    names = xr.DataArray(np.array([*texts(result["system"]), *quarters], dtype=object), dims="row")
-    items = lines_of(result["metric"])
-    wide = label_width(names) + _WIDE * across
+    result, left_out = selection.shown(result, "missing_share", metric=metric, order=order)
+    further = selection.further_dims(result["missing_share"], "metric", "system")
+    panels = layout.panels_of(result[["missing_share", "ci_low", "ci_high", "missing_by_score"]], further)
+    across, down = layout.grid_of(len(panels))
+    gold = captions.clipped(str(result.attrs.get("gold", "human")))
+    quarters = [f"{gold}, {each} quarter" for each in captions.texts(result[_QUARTERS])]
+    names = xr.DataArray(np.array([*captions.texts(result["system"]), *quarters], dtype=object), dims="row")
+    items = layout.items_of(captions.texts(result["metric"]), lw=2)
+    wide = layout.label_width(names) + _WIDE * across
     row = max(0.26, 0.1 + 0.09 * result.sizes["metric"])
-    high = 0.5 + legend_height([label for label, _ in items], wide) + (0.75 + row * (names.size + 0.5)) * down
-    axes = axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
+    high = 0.5 + layout.legend_height([label for label, _ in items], wide) + (0.75 + row * (names.size + 0.5)) * down
+    axes = layout.axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
     n = result.sizes["system"]
     for axis, (label, panel) in zip(axes, panels, strict=True):
         _points(axis, panel)
-        axis.axhline(n - 0.25, color=faint(), lw=0.8, zorder=1)
-        axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-        panel_title(axis, label, _WIDE)
-    for axis in axes[-across:]:
-        axis.set_xlabel("outputs without a score, %", fontsize=9.5, **PLAIN)
-    axes[0].set_yticks([*range(n), *(n + 0.5 + np.arange(len(quarters)))], names.values.tolist(), **PLAIN)
+        axis.axhline(n - 0.25, color=style.faint(), lw=0.8, zorder=1)
+        layout.grid(axis, "x", over=True)
+        layout.panel_title(axis, label, _WIDE)
+    layout.name_axes(axes, "outputs without a score, %")
+    axes[0].set_yticks([*range(n), *(n + 0.5 + np.arange(len(quarters)))], names.values.tolist(), **style.PLAIN)
     axes[0].set_ylim(n + len(quarters) + 0.05, -0.6)
-    return finished(axes, ax, title=title, items=items, notes=[wording.how(result), left_out])
+    return layout.finished(axes, ax, title=title, items=items, notes=[wording.how(result), left_out])
 
 
 def _points(axis: Any, panel: xr.Dataset) -> None:
     """The shares of systems with their limits, and below them those of quarters of the human scores."""
     n, systems = panel.sizes["metric"], panel.sizes["system"]
-    for at in range(n):
-        color, marker = style_of(at)
-        one = 100 * panel.isel(metric=at)
-        beside = (at - (n - 1) / 2) * 0.7 / n
+    shares = layout.parts_by(100 * panel, "metric")
+    for at, (one, beside) in enumerate(zip(shares, layout.offsets(n, 0.7), strict=True)):
+        color, marker = style.of(at)
         rows = np.arange(systems) + beside
         axis.hlines(rows, one["ci_low"].values, one["ci_high"].values, color=color, lw=1.2, zorder=2)
-        style: dict[str, Any] = {"color": color, "marker": marker, "ms": 5, "ls": "", "clip_on": False, "zorder": 3}
-        axis.plot(one["missing_share"].values, rows, **style)
+        look: dict[str, Any] = {"color": color, "marker": marker, "ms": 5, "ls": "", "clip_on": False, "zorder": 3}
+        axis.plot(one["missing_share"].values, rows, **look)
         quarters = systems + 0.5 + np.arange(panel.sizes[_QUARTERS]) + beside
-        axis.plot(one["missing_by_score"].values, quarters, **style)
+        axis.plot(one["missing_by_score"].values, quarters, **look)
     axis.set_xlim(left=0.0)

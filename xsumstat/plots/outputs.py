@@ -12,28 +12,7 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import pair_results, wording
-from xsumstat.plots.parts import (
-    MOST,
-    PLAIN,
-    SMALL,
-    axes_for,
-    check_not_empty,
-    clipped,
-    colour,
-    correlation_label,
-    faint,
-    finished,
-    grey,
-    grid_of,
-    ground,
-    ink,
-    muted,
-    on_its_ground,
-    panel_title,
-    shown,
-    texts,
-    variable_label,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +47,7 @@ class _Line(NamedTuple):
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def disagreement(
     result: xr.Dataset,
     *,
@@ -108,29 +87,29 @@ def disagreement(
     """
     if "share" not in result or "score_bin" not in result["share"].dims:
         raise ValueError("the result has no shares by score_bin; this draws what disagreement gives")
-    check_not_empty(result["share"])
+    selection.check_not_empty(result["share"])
     result = _checked_metrics(result, metric, order)
     lines = _lines_of(result)
     panels = _panels(result, lines, order, highlight)
-    across, down = grid_of(len(panels))
+    across, down = layout.grid_of(len(panels))
     size = (0.8 + 2.9 * across, 1.3 + 2.5 * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
+    axes = layout.axes_for(len(panels), size, ax, sharex=True, figsize=figsize)
     most = max(float(line.n.max()) for line in lines.values())
     top = 0.55
     for axis, panel in zip(axes, panels, strict=True):
         top = max(top, _draw_panel(axis, panel, most))
-        panel_title(axis, panel.title, size[0] / across - 0.3)
-        axis.axhline(0.5, color=muted(), lw=0.8, ls=(0, (4, 3)), zorder=1)
-    _heights(axes, across, variable_label(result, "share"), "normalised mean score of the pair")
+        layout.panel_title(axis, panel.title, size[0] / across - 0.3)
+        axis.axhline(0.5, color=style.muted(), lw=0.8, ls=style.DASHED, zorder=1)
+    _heights(axes, captions.variable_label(result, "share"), "normalised mean score of the pair")
     axes[0].set_ylim(0, min(1.0, 1.04 * top))
     items: list[tuple[str, dict[str, Any]]] = []
     if any(panel.behind for panel in panels):
         alone = len(panels[0].front) == 1
-        items = [("the pair named above", {"color": colour(0), "lw": 1.6})] if alone else []
-        items.append(("other pairs", {"color": grey(), "lw": 1.2}))
+        items = [("the pair named above", {"color": style.colour(0), "lw": 1.6})] if alone else []
+        items.append(("other pairs", {"color": style.grey(), "lw": 1.2}))
     items += _sizes(most, "pairs")
     hollow = f"hollow: fewer than {_FEW} pairs, or one input"
-    return finished(axes, ax, title=title, items=items, notes=[wording.interval_words(result), hollow])
+    return layout.finished(axes, ax, title=title, items=items, notes=[wording.interval_words(result), hollow])
 
 
 def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
@@ -150,7 +129,7 @@ def _checked_metrics(result: xr.Dataset, metric: Any, order: Any) -> xr.Dataset:
     if len(several) < 2 or (named and n < 2):
         raise ValueError("metric must name at least 2 metrics, which disagree with each other")
     square = np.array_equal(result["metric"].values, result["other_metric"].values)
-    return shown(result, "share", metric=metric, order=order, dims=_SIDES if square else _SIDES[:1])[0]
+    return selection.shown(result, "share", metric=metric, order=order, dims=_SIDES if square else _SIDES[:1])[0]
 
 
 def _lines_of(result: xr.Dataset) -> dict[tuple[int, int], _Line]:
@@ -203,7 +182,7 @@ def _highlighted(result: xr.Dataset, pairs: list[tuple[int, int]], highlight: An
 
 def _of_metric(result: xr.Dataset, lines: dict[tuple[int, int], _Line], at: int) -> _Panel:
     """All pairs of a metric, the least and most similar highlighted."""
-    names = texts(result["metric"])
+    names = captions.texts(result["metric"])
     own = [(names[j if i == at else i], line) for (i, j), line in lines.items() if at in (i, j)]
     own.sort(key=lambda each: each[1].mean)
     front = [(f"least: {own[0][0]}", own[0][1]), (f"most: {own[-1][0]}", own[-1][1])]
@@ -212,13 +191,13 @@ def _of_metric(result: xr.Dataset, lines: dict[tuple[int, int], _Line], at: int)
 
 def _draw_panel(axis: Any, panel: _Panel, most: float) -> float:
     for line in panel.behind:
-        axis.plot(line.at[line.firm], line.share[line.firm], color=grey(), lw=1.0, zorder=1.5)
+        axis.plot(line.at[line.firm], line.share[line.firm], color=style.grey(), lw=1.0, zorder=1.5)
     tops = [_draw_line(axis, line, at, most) for at, (_, line) in enumerate(panel.front)]
     if len(panel.front) > 1:
-        handles = [axis.plot([], [], "-" + "os"[at], color=colour(at), ms=4)[0] for at in range(len(panel.front))]
-        inside = axis.legend(handles, [" "] * len(handles), loc="upper left", fontsize=SMALL, frameon=False)
+        handles = [axis.plot([], [], "-" + "os"[at], color=style.colour(at), ms=4)[0] for at in range(len(panel.front))]
+        inside = axis.legend(handles, [" "] * len(handles), loc="upper left", fontsize=style.SMALL, frameon=False)
         for text, (name, _) in zip(inside.get_texts(), panel.front, strict=True):
-            text.set(text=name, color=ink(), **PLAIN)
+            text.set(text=name, color=style.ink(), **style.PLAIN)
         inside.set_zorder(5)
     return max([0.0, *tops, *(float(line.share[line.firm].max(initial=0)) for line in panel.behind)])
 
@@ -226,20 +205,14 @@ def _draw_panel(axis: Any, panel: _Panel, most: float) -> float:
 def _draw_line(axis: Any, line: _Line, at: int, most: float) -> float:
     """Draw a line with its band through firm bins, and marks; return the largest value."""
     firm, there = line.firm, ~np.isnan(line.share)
-    axis.fill_between(line.at[firm], line.low[firm], line.high[firm], color=colour(at), alpha=0.18, lw=0, zorder=2)
-    axis.plot(line.at[firm], line.share[firm], color=colour(at), lw=1.6, zorder=3)
+    axis.fill_between(
+        line.at[firm], line.low[firm], line.high[firm], color=style.colour(at), alpha=0.18, lw=0, zorder=2
+    )
+    axis.plot(line.at[firm], line.share[firm], color=style.colour(at), lw=1.6, zorder=3)
     for which, filled in ((firm & there, True), (~firm & there, False)):
-        axis.scatter(
-            line.at[which],
-            line.share[which],
-            _area(line.n[which], most),
-            marker="os"[at],
-            color=colour(at) if filled else "none",
-            edgecolors=colour(at),
-            linewidths=0.0 if filled else 0.9,
-            clip_on=False,
-            zorder=4,
-        )
+        look: dict[str, Any] = {"color": style.colour(at) if filled else "none", "linewidths": 0.0 if filled else 0.9}
+        look |= {"marker": "os"[at], "edgecolors": style.colour(at), "clip_on": False, "zorder": 4}
+        axis.scatter(line.at[which], line.share[which], _area(line.n[which], most), **look)
     return float(max(line.high[firm].max(initial=0), line.share[there].max(initial=0)))
 
 
@@ -251,12 +224,12 @@ def _sizes(most: float, noun: str) -> list[tuple[str, dict[str, Any]]]:
     ten = 10 ** int(np.log10(max(most, 1)))
     largest = max(each * ten for each in (1, 2, 5) if each * ten <= max(most, 1))
     numbers = [n for n in (largest, largest // 5, largest // 25) if n >= _FEW] or [largest]
-    style = {"color": muted(), "marker": "o", "ls": ""}
-    return [(f"{n:,} {noun}", {**style, "ms": float(np.sqrt(_area(n, most)))}) for n in numbers]
+    look = {"color": style.muted(), "marker": "o", "ls": ""}
+    return [(f"{n:,} {noun}", {**look, "ms": float(np.sqrt(_area(n, most)))}) for n in numbers]
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def improvement(
     result: xr.Dataset,
     *,
@@ -288,18 +261,22 @@ def improvement(
     if "ratio" not in result or "score_bin" not in result["ratio"].dims:
         raise ValueError("the result has no ratios by score_bin; this draws what improvement_consistency gives")
     _check_no_further(result["ratio"], ("score_bin",))
-    check_not_empty(result["ratio"])
-    axes = axes_for(1, (5.0, 3.9), ax, sharex=True, figsize=figsize)
+    selection.check_not_empty(result["ratio"])
+    axes = layout.axes_for(1, (5.0, 3.9), ax, sharex=True, figsize=figsize)
     line = _line(result, "ratio", "n_outputs", "")
     most = float(line.n.max())
     top = _draw_line(axes[0], line, 0, most)
-    _heights(axes, 1, "share better by all metrics\nof those better by any", "normalised mean score of the output")
+    _heights(axes, "share better by all metrics\nof those better by any", "normalised mean score of the output")
     axes[0].set_ylim(0, min(1.0, max(0.1, 1.1 * top)))
     names = str(result.attrs.get("metrics", "")).split(", ")
-    metrics = "metrics: " + ", ".join(map(clipped, names[:MOST])) + (", …" if len(names) > MOST else "")
+    metrics = (
+        "metrics: "
+        + ", ".join(map(captions.clipped, names[: selection.MOST]))
+        + (", …" if len(names) > selection.MOST else "")
+    )
     hollow = f"hollow: fewer than {_FEW} outputs, or one input"
     notes = [metrics if names[0] else "", wording.interval_words(result), hollow]
-    return finished(axes, ax, title=title, items=_sizes(most, "outputs"), notes=notes)
+    return layout.finished(axes, ax, title=title, items=_sizes(most, "outputs"), notes=notes)
 
 
 def _check_no_further(values: xr.DataArray, dims: Sequence[str]) -> None:
@@ -311,19 +288,16 @@ def _check_no_further(values: xr.DataArray, dims: Sequence[str]) -> None:
         )
 
 
-def _heights(axes: list[Any], across: int, down: str, along: str) -> None:
+def _heights(axes: list[Any], down: str, along: str) -> None:
     for axis in axes:
-        axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+        layout.grid(axis, "y", over=True)
         axis.tick_params(axis="y", length=0)
-    for axis in axes[-across:]:
-        axis.set_xlabel(along, fontsize=9, color=ink(), **PLAIN)
-    for axis in axes[::across]:
-        axis.set_ylabel(down, fontsize=9, color=ink(), **PLAIN)
+    layout.name_axes(axes, along, down, fontsize=9, color=style.ink())
     axes[0].set_xlim(0, 1)
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def range_drop(
     result: xr.Dataset,
     *,
@@ -360,28 +334,31 @@ def range_drop(
         raise ValueError("the result has drops of one metric or pair only; select with a list, as sel(metric=[...])")
     _check_no_further(result["difference"], _SIDES)
     chosen = result["metric"].values.tolist() if metric is None and not validate.is_list(order) else metric
-    result, _ = shown(result, "difference", metric=chosen, order=order, dims=_SIDES)
+    result, _ = selection.shown(result, "difference", metric=chosen, order=order, dims=_SIDES)
     pairs, left_out = _pairs_in_order(result, order, listed=chosen is metric)
     labels = [_pair_name(result, *pair) for pair in pairs]
     lines = max(label.count("\n") + 1 for label in labels)
     wide = 0.4 + 0.075 * max(len(line) for label in labels for line in label.split("\n"))
     size = (wide + 4.2, 1.8 + (0.16 + 0.14 * lines) * len(pairs))
-    axes = axes_for(1, size, ax, sharex=True, figsize=figsize)
+    axes = layout.axes_for(1, size, ax, sharex=True, figsize=figsize)
     axis = axes[0]
     for row, (a, b) in enumerate(pairs):
         _drop_row(axis, result.isel(metric=a, other_metric=b), row)
-    axis.set_yticks(range(len(pairs)), labels, **PLAIN)
+    axis.set_yticks(range(len(pairs)), labels, **style.PLAIN)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(len(pairs) - 0.4, -0.6)
-    axis.axvline(0, color=muted(), lw=0.8, zorder=1)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=0)
-    along = f"drop in {correlation_label(result)}, whole range less part"
-    axis.set_xlabel(along, fontsize=9.5, color=ink(), **PLAIN)
-    looks = [{"color": colour(0), "marker": "o", "lw": 1.8}, {"color": grey(), "marker": "s", "ls": "", "ms": 9}]
+    axis.axvline(0, color=style.muted(), lw=0.8, zorder=1)
+    layout.grid(axis, "x", over=True)
+    along = f"drop in {captions.correlation_label(result)}, whole range less part"
+    axis.set_xlabel(along, fontsize=9.5, color=style.ink(), **style.PLAIN)
+    looks = [
+        {"color": style.colour(0), "marker": "o", "lw": 1.8},
+        {"color": style.grey(), "marker": "s", "ls": "", "ms": 9},
+    ]
     items = list(zip(["observed", "expected of the range alone"], looks, strict=True))
     part = str(result.attrs.get("range", ""))
-    notes = [f"part: {clipped(part, 120)}" if part else "", wording.interval_words(result), left_out]
-    return finished(axes, ax, title=title, items=items, notes=notes)
+    notes = [f"part: {captions.clipped(part, 120)}" if part else "", wording.interval_words(result), left_out]
+    return layout.finished(axes, ax, title=title, items=items, notes=notes)
 
 
 def _pairs_in_order(result: xr.Dataset, order: Any, *, listed: bool) -> tuple[list[tuple[int, int]], str]:
@@ -393,20 +370,20 @@ def _pairs_in_order(result: xr.Dataset, order: Any, *, listed: bool) -> tuple[li
     if by_value:
         values = np.nan_to_num(result["difference"].transpose(*_SIDES).values.astype(float), nan=-np.inf)
         pairs.sort(key=lambda pair: -values[pair])
-    if listed or len(pairs) <= MOST:
+    if listed or len(pairs) <= selection.MOST:
         return pairs, ""
     which = "pairs with the largest drops" if by_value else "first pairs"
-    return pairs[:MOST], f"the {MOST} {which} of {len(pairs)}; metric= names others"
+    return pairs[: selection.MOST], f"the {selection.MOST} {which} of {len(pairs)}; metric= names others"
 
 
 def _pair_name(result: xr.Dataset, a: int, b: int) -> str:
-    one, other = texts(result["metric"])[a], texts(result["other_metric"])[b]
+    one, other = captions.texts(result["metric"])[a], captions.texts(result["other_metric"])[b]
     return f"{one} and {other}" if len(one + other) <= 36 else f"{one}\nand {other}"
 
 
 def _drop_row(axis: Any, one: xr.Dataset, row: int) -> None:
     low, high = float(one["expected_low"]), float(one["expected_high"])
-    axis.barh(row, high - low, 0.62, low, color=grey(), lw=0, zorder=1)
-    axis.plot([float(one["expected"])] * 2, [row - 0.31, row + 0.31], color=ink(), lw=1.2, zorder=2)
-    axis.hlines(row, float(one["ci_low"]), float(one["ci_high"]), color=colour(0), lw=1.8, zorder=3)
-    axis.plot(float(one["difference"]), row, "o", ms=5, color=colour(0), mec=ground(), mew=0.8, zorder=4)
+    axis.barh(row, high - low, 0.62, low, color=style.grey(), lw=0, zorder=1)
+    axis.plot([float(one["expected"])] * 2, [row - 0.31, row + 0.31], color=style.ink(), lw=1.2, zorder=2)
+    axis.hlines(row, float(one["ci_low"]), float(one["ci_high"]), color=style.colour(0), lw=1.8, zorder=3)
+    axis.plot(float(one["difference"]), row, "o", ms=5, color=style.colour(0), mec=style.ground(), mew=0.8, zorder=4)

@@ -9,23 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.plots.parts import (
-    PLAIN,
-    axes_for,
-    check_not_empty,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    ink,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    variable_label,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +25,7 @@ _POWERS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def plan(
     result: xr.Dataset,
     *,
@@ -83,35 +67,31 @@ def plan(
     name = next((each for each in ("width", "power") if each in result), None)
     if name is None or not set(_AXES) & set(result[name].dims):
         raise ValueError("the result is no plan of several designs; this draws what plan gives")
-    check_not_empty(result[name])
-    result, left_out = shown(result, name, metric=metric, order=order)
+    result, left_out = selection.shown(result, name, metric=metric, order=order)
     contours = all(result[name].sizes.get(dim, 1) > 1 for dim in _AXES)
     x = "n_inputs" if result[name].sizes.get("n_inputs", 1) > 1 else "n_systems"
     x = x if x in result[name].dims else next(dim for dim in _AXES if dim in result[name].dims)
     hue = next((dim for dim in ("difference", *_AXES) if result[name].sizes.get(dim, 1) > 1 and dim != x), None)
     result = result.squeeze([dim for dim in _AXES if result[name].sizes.get(dim) == 1], drop=True)
     kept = set(_AXES) if contours else {x, hue}
-    panels = panels_of(result, [str(dim) for dim in result[name].dims if dim not in kept])
-    if "other_metric" in result.dims:  # a metric is not compared with itself
-        panels = [each for each in panels if bool(each[1][name].notnull().any())] or panels[:1]
-    across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
-    items: list[tuple[str, dict[str, Any]]] = []
+    panels = layout.panels_of(result, [str(dim) for dim in result[name].dims if dim not in kept])
+    panels = selection.without_empty(panels, name) if "other_metric" in result.dims else panels
+    across, down = layout.grid_of(len(panels))
+    axes = layout.axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
     for axis, (words, panel) in zip(axes, panels, strict=True):
         axis.set(xscale="log", yscale="log" if contours else "linear")
         if contours:
             _contours(axis, panel, name)
         else:
-            items = _lines(axis, panel, name, x, hue)
+            _lines(axis, panel, name, x, hue)
         _ticks(axis.xaxis, result[x].values)
-        axis.set_xlabel(_WORDS[x], fontsize=9.5, **PLAIN)
-        panel_title(axis, words, _WIDE)
-    for axis in axes[::across]:
-        axis.set_ylabel("systems" if contours else variable_label(result, name), fontsize=9.5, **PLAIN)
-    heading = "" if hue is None or contours else _WORDS.get(hue, hue)
-    return finished(
-        axes, ax, title=title, items=items, heading=heading, notes=[*_notes(result, name, contours), left_out]
-    )
+        axis.set_xlabel(_WORDS[x], fontsize=9.5, **style.PLAIN)
+        layout.panel_title(axis, words, _WIDE)
+    layout.name_axes(axes, y="systems" if contours else captions.variable_label(result, name))
+    hue = None if contours else hue
+    items = [] if hue is None else layout.items_of(captions.texts(result[hue]), lw=1.6, ms=5)
+    heading, notes = _WORDS.get(hue, hue) if hue else "", [*_notes(result, name, contours), left_out]
+    return layout.finished(axes, ax, title=title, items=items, heading=heading, notes=notes)
 
 
 def _priced(
@@ -122,56 +102,53 @@ def _priced(
     varied = [dim for dim in _VARIED if result.sizes.get(dim, 1) > 1]
     if not varied:
         raise ValueError("the result has one design; this draws several, as n_raters=[1, 2, 3] gives")
-    check_not_empty(result[name])
-    result, left_out = shown(result, name, metric=metric, order=order)
+    result, left_out = selection.shown(result, name, metric=metric, order=order)
     x, hue = varied[0], varied[1] if len(varied) > 1 else None
     result = result.squeeze([dim for dim in _VARIED if result.sizes.get(dim) == 1], drop=True)
-    panels = panels_of(result, [str(dim) for dim in result[name].dims if dim not in (x, hue)])
-    across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
-    items: list[tuple[str, dict[str, Any]]] = []
+    panels = layout.panels_of(result, [str(dim) for dim in result[name].dims if dim not in (x, hue)])
+    across, down = layout.grid_of(len(panels))
+    axes = layout.axes_for(len(panels), (0.8 + _WIDE * across, 0.9 + _HIGH * down), ax, sharex=True, figsize=figsize)
     for axis, (words, panel) in zip(axes, panels, strict=True):
-        items = _points(axis, panel, name, x, hue)
-        axis.set_xlabel(_WORDS[x], fontsize=9.5, **PLAIN)
-        panel_title(axis, words, _WIDE)
-    for axis in axes[::across]:
-        axis.set_ylabel(variable_label(result, name), fontsize=9.5, **PLAIN)
+        _points(axis, panel, name, x, hue)
+        axis.set_xlabel(_WORDS[x], fontsize=9.5, **style.PLAIN)
+        layout.panel_title(axis, words, _WIDE)
+    layout.name_axes(axes, y=captions.variable_label(result, name))
+    items = layout.items_of(_thousands(result[hue].values), lw=1.6, ms=5) if hue else []
     notes = [*_notes(result, name, False), "numbers: rated inputs", "ring: the best design", left_out]
-    return finished(axes, ax, title=title, items=items, heading=_WORDS[hue] if hue else "", notes=notes)
+    return layout.finished(axes, ax, title=title, items=items, heading=_WORDS[hue] if hue else "", notes=notes)
 
 
-def _points(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
-    labels = [f"{each:,g}" for each in panel[hue].values.tolist()] if hue is not None else [""]
-    styles = []
-    for at in range(len(labels)):
-        one = panel.isel({hue: at}) if hue is not None else panel
-        place = np.arange(one.sizes[x]) + 0.5 * ((at + 0.5) / len(labels) - 0.5)
-        value, (color, marker) = one[name].values, style_of(at)
-        axis.plot(place, value, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.2, zorder=3)
+def _points(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> None:
+    hues = layout.parts_by(panel, hue)
+    for at, (one, offset) in enumerate(zip(hues, layout.offsets(len(hues), 0.5), strict=True)):
+        place = np.arange(one.sizes[x]) + offset
+        value, (color, marker) = one[name].values, style.of(at)
+        axis.plot(place, value, color=color, marker=marker, ms=5, mec=style.ground(), mew=0.6, lw=1.2, zorder=3)
         top = value
         if f"{name}_low" in one:
             low, high = one[f"{name}_low"].values, one[f"{name}_high"].values
             axis.vlines(place, low, high, color=color, lw=1.4, zorder=2)
             top = np.fmax(value, high)
         best = one["best"].values
-        axis.plot(place[best], value[best], "o", ms=11, mfc="none", mec=ink(), mew=1.1, ls="", zorder=4)
+        axis.plot(place[best], value[best], "o", ms=11, mfc="none", mec=style.ink(), mew=1.1, ls="", zorder=4)
         for where, height, inputs in zip(place, top, one["rated_inputs"].values, strict=True):
             if np.isfinite(height):
                 axis.annotate(f"{inputs:,}", (where, height), (0, 7), textcoords="offset points", ha="center",
-                              fontsize=7.5, color=ink())  # fmt: skip
-        styles.append({"color": color, "marker": marker, "lw": 1.6, "ms": 5})
-    axis.set_xticks(np.arange(panel.sizes[x]), [f"{each:,g}" for each in panel[x].values.tolist()])
+                              fontsize=7.5, color=style.ink())  # fmt: skip
+    axis.set_xticks(np.arange(panel.sizes[x]), _thousands(panel[x].values))
     axis.margins(x=0.12, y=0.2)
     axis.set_ylim(bottom=0)
-    axis.grid(axis="y", color=faint(), lw=0.7)
-    axis.set_axisbelow(True)
-    return list(zip(labels, styles, strict=True)) if hue is not None else []
+    layout.grid(axis, "y")
+
+
+def _thousands(values: Any) -> list[str]:
+    return [f"{each:,g}" for each in values.tolist()]
 
 
 def _notes(result: xr.Dataset, name: str, contours: bool) -> list[str]:
     attrs = result.attrs
     target = f"target {float(attrs['target']):.2g}" if "target" in attrs else ""
-    lines = f"contours: {variable_label(result, name)}" if contours else ""
+    lines = f"contours: {captions.variable_label(result, name)}" if contours else ""
     of_widths = "confidence_level" in attrs and "power" not in result
     level = f"{100 * float(attrs['confidence_level']):.4g} % intervals" if of_widths else ""
     tested = f"tests at {float(attrs['alpha']):.2g}" if "alpha" in attrs else ""
@@ -193,39 +170,31 @@ def _contours(axis: Any, panel: xr.Dataset, name: str) -> None:
     axis.set_xlim(x.min(), x.max())
     axis.set_ylim(y.min(), y.max())
     if levels:
-        drawn = axis.contour(x, y, values, levels=levels, colors=[style_of(0)[0]], linewidths=widths)
-        for text in axis.clabel(drawn, fontsize=8, fmt=lambda level: f"{level:.2g}", colors=ink()):
+        drawn = axis.contour(x, y, values, levels=levels, colors=[style.of(0)[0]], linewidths=widths)
+        for text in axis.clabel(drawn, fontsize=8, fmt=lambda level: f"{level:.2g}", colors=style.ink()):
             text.set_in_layout(False)
     if "simulated" in panel and bool(panel["simulated"].any()):
         rows, columns = np.nonzero(panel["simulated"].transpose("n_systems", "n_inputs").values)
-        axis.plot(x[columns], y[rows], "o", ms=3.5, mfc=ground(), mec=ink(), mew=0.7, ls="", zorder=3, clip_on=False)
+        open_circles: dict[str, Any] = {"ms": 3.5, "mfc": style.ground(), "mec": style.ink(), "mew": 0.7, "ls": ""}
+        axis.plot(x[columns], y[rows], "o", zorder=3, clip_on=False, **open_circles)
     _ticks(axis.yaxis, y)
-    axis.grid(color=faint(), lw=0.7)
-    axis.set_axisbelow(True)
+    layout.grid(axis)
 
 
-def _lines(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> list[tuple[str, dict[str, Any]]]:
-    labels = texts(panel[hue]) if hue is not None else [""]
-    for at in range(len(labels)):
-        one = panel.isel({hue: at}) if hue is not None else panel
-        color, marker = style_of(at)
-        axis.plot(
-            one[x].values, one[name].values, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.4, zorder=3
-        )
+def _lines(axis: Any, panel: xr.Dataset, name: str, x: str, hue: str | None) -> None:
+    for at, one in enumerate(layout.parts_by(panel, hue)):
+        color, marker = style.of(at)
+        rim: dict[str, Any] = {"mec": style.ground(), "mew": 0.6}
+        axis.plot(one[x].values, one[name].values, color=color, marker=marker, ms=5, lw=1.4, zorder=3, **rim)
         if {"ci_low", "ci_high"} <= set(one.data_vars):
             axis.fill_between(one[x].values, one["ci_low"].values, one["ci_high"].values, color=color, alpha=0.2, lw=0)
     if "target" in panel.attrs:
-        axis.axhline(float(panel.attrs["target"]), color=ink(), lw=0.9, ls=(0, (4, 3)), zorder=1)
+        axis.axhline(float(panel.attrs["target"]), color=style.ink(), lw=0.9, ls=style.DASHED, zorder=1)
     if name == "power":
         axis.set_ylim(-0.02, 1.02)
     else:
         axis.set_ylim(bottom=0)
-    axis.grid(color=faint(), lw=0.7)
-    axis.set_axisbelow(True)
-    styles = [
-        {"color": color, "marker": marker, "lw": 1.6, "ms": 5} for color, marker in map(style_of, range(len(labels)))
-    ]
-    return list(zip(labels, styles, strict=True)) if hue is not None else []
+    layout.grid(axis)
 
 
 def _ticks(axis: Any, values: Any) -> None:

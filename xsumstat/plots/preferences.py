@@ -11,22 +11,7 @@ import xarray as xr
 from xsumstat.core import validate
 from xsumstat.dataset import preferences as schema
 from xsumstat.dataset import results, wording
-from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
-from xsumstat.plots.parts import (
-    PLAIN,
-    ZERO_LINE,
-    check_not_empty,
-    finished,
-    grey,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    variable_label,
-    with_values,
-)
+from xsumstat.plots import captions, layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +20,7 @@ _DRAWN = ("position_bias", "preference_agreement", "preference_bias")
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def raters(
     result: xr.Dataset,
     *,
@@ -72,17 +57,15 @@ def raters(
     if result.attrs.get("analysis") not in _DRAWN or "ci_low" not in result:
         raise ValueError(f"the result has no raters to draw; this draws what {wording.listed(_DRAWN)} give")
     main = results.main_variable(result)
-    check_not_empty(result[main])
-    result = result if "rater" in result.dims else result.expand_dims("rater")
-    result, left_out = shown(result, main, order=order, dims=("rater",))
-    result, undefined = with_values(result, main, "rater")
-    panels = panels_of(result, [str(dim) for dim in result[main].dims if dim != "rater"])
-    axes = axes_of(result["rater"], len(panels), ax, above=0.9, panel=0.6, row=0.35, figsize=figsize)
+    result, left_out = selection.shown(selection.with_dims(result, "rater"), main, order=order, dims=("rater",))
+    result, undefined = selection.with_values(result, main, "rater")
+    panels = layout.panels_of(result, [str(dim) for dim in result[main].dims if dim != "rater"])
+    axes = layout.row_axes(result["rater"], len(panels), ax, above=0.9, panel=0.6, row=0.35, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel, main)
-        panel_title(axis, name, INCHES)
-        axis.set_xlabel(variable_label(result, main), fontsize=9.5, **PLAIN)
-    return finished(axes, ax, title=title, notes=[wording.how(result), left_out, undefined])
+        layout.panel_title(axis, name, layout.INCHES)
+        axis.set_xlabel(captions.variable_label(result, main), fontsize=9.5, **style.PLAIN)
+    return layout.finished(axes, ax, title=title, notes=[wording.how(result), left_out, undefined])
 
 
 def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
@@ -91,16 +74,14 @@ def _rows(axis: Any, panel: xr.Dataset, main: str) -> None:
     people = np.flatnonzero(panel["rater"].values == schema.PEOPLE)
     if len(people):
         at = int(people[0])
-        if np.isfinite(low[at]):
-            axis.axvspan(low[at], high[at], color=grey(), alpha=0.35, lw=0, zorder=0)
-        axis.axvline(value[at], color=ZERO_LINE, lw=1, ls="--", zorder=1)
+        marks.reference(axis, value[at], low[at], high[at])
     else:
-        axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
-    interval_rows(axis, (value, low, high))
+        axis.axvline(0, color=style.ZERO_LINE, lw=1, zorder=1)
+    marks.intervals(axis, (value, low, high))
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def strengths(
     result: xr.Dataset,
     *,
@@ -133,23 +114,19 @@ def strengths(
     """
     if not {"strength", "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no strengths of systems; this draws what rank_systems gives")
-    check_not_empty(result["strength"])
-    for dim in ("rater", "system"):
-        result = result if dim in result.dims else result.expand_dims(dim)
-    result, left_out = shown(result, "strength", order=order, dims=("system",))
-    result, undefined = with_values(result, "strength", "system")
-    sources = texts(result["rater"])
+    result = selection.with_dims(result, "rater", "system")
+    result, left_out = selection.shown(result, "strength", order=order, dims=("system",))
+    result, undefined = selection.with_values(result, "strength", "system")
+    sources = captions.texts(result["rater"])
     row = 0.2 + 0.17 * len(sources)
-    axes = axes_of(result["system"], 1, ax, above=0.9, panel=0.6, row=row, figsize=figsize)
+    axes = layout.row_axes(result["system"], 1, ax, above=0.9, panel=0.6, row=row, figsize=figsize)
     axis = axes[0]
-    axis.axvline(0, color=ZERO_LINE, lw=1, zorder=1)
+    axis.axvline(0, color=style.ZERO_LINE, lw=1, zorder=1)
     offsets = np.linspace(-0.25, 0.25, len(sources)) if len(sources) > 1 else np.zeros(1)
-    items = []
-    for at, (source, offset) in enumerate(zip(sources, offsets, strict=True)):
-        color, marker = style_of(at)
+    for at, offset in enumerate(offsets):
         value, low, high = (result[each].isel(rater=at).values for each in ("strength", "ci_low", "ci_high"))
-        interval_rows(axis, (value, low, high), at=at, offset=offset, lw=1.6, ms=4.5)
-        items.append((f"by {source}", {"color": color, "marker": marker, "lw": 1.6}))
-    axis.set_xlabel(variable_label(result, "strength"), fontsize=9.5, **PLAIN)
+        marks.intervals(axis, (value, low, high), at=at, offset=offset, lw=1.6, ms=4.5)
+    axis.set_xlabel(captions.variable_label(result, "strength"), fontsize=9.5, **style.PLAIN)
+    items = layout.items_of([f"by {source}" for source in sources], lw=1.6) if len(sources) > 1 else []
     notes = [wording.how(result), left_out, undefined]
-    return finished(axes, ax, title=title, items=items if len(sources) > 1 else [], notes=notes)
+    return layout.finished(axes, ax, title=title, items=items, notes=notes)

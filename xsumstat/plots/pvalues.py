@@ -9,31 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.core import extras, validate
+from xsumstat.core import validate
 from xsumstat.dataset import pair_results, wording
-from xsumstat.plots.parts import (
-    MOST,
-    PLAIN,
-    SMALL,
-    axes_for,
-    beside_all,
-    check_not_empty,
-    clipped,
-    correlation_label,
-    finished,
-    grid_of,
-    how_tested,
-    is_dark,
-    label_width,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    texts,
-    too_few_words,
-    with_values,
-    words_on,
-)
+from xsumstat.plots import captions, layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +24,7 @@ _DARK_STEPS = ("#5aa5d8", "#2f74ad", "#1b4468", "#262626")
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def pvalues(
     result: xr.Dataset,
     *,
@@ -86,30 +64,29 @@ def pvalues(
     sides = _sides(result)
     if sides is None:
         raise ValueError("the result has no p-values of metric pairs; this draws what compare_metrics gives")
-    check_not_empty(result["pvalue"])
-    too_few = too_few_words(result, alpha, _family_size(result))
+    selection.check_not_empty(result["pvalue"])
+    too_few = captions.too_few_words(result, alpha, _family_size(result))
     result, left_out = _sorted_sides(result, sides, metric, order)
-    result, undefined = with_values(result, "pvalue", sides[0])
-    result, _ = with_values(result, "pvalue", sides[1])
-    check_not_empty(result["pvalue"])
-    panels = panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
+    result, undefined = selection.with_values(result, "pvalue", sides[0])
+    result, _ = selection.with_values(result, "pvalue", sides[1])
+    panels = layout.panels_of(result, [str(dim) for dim in result["pvalue"].dims if dim not in sides])
     rows, columns = (result.sizes[dim] for dim in sides)
     annotate = columns <= 14 if annotate is None else validate.flag("annotate", annotate)
     cell = 0.42 if annotate else 0.3
-    below = label_width(result[sides[1]])
-    across, down = grid_of(len(panels))
-    width = label_width(result[sides[0]]) + (max(cell * columns, 0.7 * below) + 0.3) * across
+    below = layout.label_width(result[sides[1]])
+    across, down = layout.grid_of(len(panels))
+    width = layout.label_width(result[sides[0]]) + (max(cell * columns, 0.7 * below) + 0.3) * across
     size = (width, 0.9 + (0.6 + 0.75 * below + cell * rows) * down)
-    axes = axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
+    axes = layout.axes_for(len(panels), size, ax, sharex=False, figsize=figsize)
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _matrix(axis, panel, sides, alpha, annotate)
-        panel_title(axis, name, cell * columns + 0.3)
-    axes[0].set_yticks(range(rows), texts(result[sides[0]]), **PLAIN)
+        layout.panel_title(axis, name, cell * columns + 0.3)
+    axes[0].set_yticks(range(rows), captions.texts(result[sides[0]]), **style.PLAIN)
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
-    measured = correlation_label(result) if "coefficient" in result.attrs else ""
+    measured = captions.correlation_label(result) if "coefficient" in result.attrs else ""
     without = f"without a number: p > {_SHOWN:g}" if annotate and _is_one_sided(result) else ""
-    notes = [measured, how_tested(result), without, too_few, left_out, undefined]
-    return finished(axes, ax, title=title, items=items, heading=question, notes=notes)
+    notes = [measured, captions.how_tested(result), without, too_few, left_out, undefined]
+    return layout.finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
 
 def _sides(result: xr.Dataset) -> tuple[str, str] | None:
@@ -125,21 +102,21 @@ def _sorted_sides(result: xr.Dataset, sides: tuple[str, str], metric: Any, order
     """Rows by their lead over the others; columns in the same order, or other columns best first."""
     down, across = sides
     if down != "metric" and "metric" in result.dims:
-        result, _ = shown(result, "pvalue", metric=metric, order="given")
+        result, _ = selection.shown(result, "pvalue", metric=metric, order="given")
         metric = None
     if "difference" in result:
-        value = beside_all(result["difference"], sides)
+        value = selection.beside_all(result["difference"], sides)
     else:  # the smaller the p-value, the larger
         value = -result["pvalue"].astype(float)
     rows, columns = (result[dim].values.tolist() if dim in result.coords else [] for dim in sides)
     alike = set(rows) == set(columns)
-    result, note = shown(
+    result, note = selection.shown(
         result.assign(_value=value),
         "_value",
         metric=metric,
         order=order,
         dims=sides if alike else (down,),
-        most=MOST if down == "metric" else None,
+        most=selection.MOST if down == "metric" else None,
     )
     if not alike and across in ("other_metric", "other_system") and isinstance(order, str):
         mean = value.mean([dim for dim in value.dims if dim != across])
@@ -162,20 +139,17 @@ def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, 
             axis.plot(j, i, "_", color="#999999", ms=5)
             continue
         step = sum(p[i, j] > limit for limit in (alpha / 50, alpha / 5, alpha))
-        axis.add_patch(_square(j, i, 0.92, facecolor=steps[step], edgecolor="none"))
+        axis.add_patch(style.cell(j, i, 0.92, facecolor=steps[step], edgecolor="none"))
         if adjusted[i, j] <= alpha:
-            axis.add_patch(_square(j, i, 0.84, facecolor="none", edgecolor=_FRAME, lw=1.8, zorder=3))
+            axis.add_patch(style.cell(j, i, 0.84, facecolor="none", edgecolor=_FRAME, lw=1.8, zorder=3))
         if annotate and (p[i, j] <= _SHOWN or not one_sided):
-            style = {"fontsize": SMALL, "color": words_on(steps[step]), **PLAIN}
-            axis.text(j, i, _short(float(p[i, j])), ha="center", va="center", **style)
+            marks.in_cell(axis, j, i, _short(float(p[i, j])), steps[step], fontsize=style.SMALL)
     axis.set_xlim(-0.5, p.shape[1] - 0.5)
     axis.set_ylim(p.shape[0] - 0.5, -0.5)
     axis.set_aspect("equal")
-    labels = texts(panel[order[1]])
-    axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **PLAIN)
-    axis.tick_params(length=0)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
+    labels = captions.texts(panel[order[1]])
+    axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **style.PLAIN)
+    layout.bare(axis)
 
 
 def _is_one_sided(result: xr.Dataset) -> bool:
@@ -184,12 +158,7 @@ def _is_one_sided(result: xr.Dataset) -> bool:
 
 
 def _steps() -> tuple[str, ...]:
-    return _DARK_STEPS if is_dark() else _STEPS
-
-
-def _square(x: float, y: float, width: float, **style: Any) -> Any:
-    patches = extras.optional("matplotlib.patches", "plot")
-    return patches.Rectangle((x - width / 2, y - width / 2), width, width, **style)
+    return _DARK_STEPS if style.is_dark() else _STEPS
 
 
 def _short(p: float) -> str:
@@ -200,22 +169,24 @@ def _short(p: float) -> str:
 
 def _steps_legend(result: xr.Dataset, alpha: float) -> list[tuple[str, dict[str, Any]]]:
     names = [f"p ≤ {alpha / 50:.2g}", f"p ≤ {alpha / 5:.2g}", f"p ≤ {alpha:.2g}", f"p > {alpha:.2g}"]
-    style = {"marker": "s", "ls": "", "ms": 9}
+    look = {"marker": "s", "ls": "", "ms": 9}
     items: list[tuple[str, dict[str, Any]]] = [
-        (name, {**style, "color": color, "mec": "#999999", "mew": 0.6})
+        (name, {**look, "color": color, "mec": "#999999", "mew": 0.6})
         for name, color in zip(names, _steps(), strict=True)
     ]
     correction = wording.correction(result)
     if "pvalue_adjusted" in result:
         method = "p-values not corrected" if correction is None else correction.method
-        items.append((f"{method} ≤ {alpha:.2g}", {**style, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
+        items.append((f"{method} ≤ {alpha:.2g}", {**look, "mfc": "none", "mec": _FRAME, "mew": 1.8}))
     return items
 
 
 def _question(result: xr.Dataset, rows: str) -> str:
     if result.attrs.get("analysis") == "equivalence":
         base = result.attrs.get("base")
-        return "are the two equally good?" if base is None else f"is it equally good with {clipped(str(base))}?"
+        return (
+            "are the two equally good?" if base is None else f"is it equally good with {captions.clipped(str(base))}?"
+        )
     asked = {
         "greater": f"is the row {rows} better than the column's?",
         "less": f"is the row {rows} worse than the column's?",

@@ -12,40 +12,14 @@ import xarray as xr
 from xsumstat.core import extras, validate
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import wording
-from xsumstat.plots import chance
-from xsumstat.plots.parts import (
-    PLAIN,
-    axes_for,
-    check_not_empty,
-    coefficient_label,
-    colour,
-    correlation_label,
-    emphasise,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    grounds,
-    how_tested,
-    ink,
-    is_dark,
-    label_width,
-    muted,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    texts,
-    too_few_words,
-    words_on,
-)
+from xsumstat.plots import captions, chance, layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def clusters(
     result: xr.Dataset,
     *,
@@ -87,37 +61,35 @@ def clusters(
     """
     if not {"correlation", "cluster", "rank"} <= set(result.data_vars):
         raise ValueError("the result has no clusters; this draws what rank gives")
-    check_not_empty(result["cluster"])
     _check_beside(result, intervals, "intervals", {"correlation", "ci_low", "ci_high"}, "ci")
     _check_beside(result, tests, "tests", {"pvalue"}, "compare_metrics")
     alpha = float(result.attrs.get("alpha", 0.05))
     n = result.sizes["metric"]
-    too_few = too_few_words(result, alpha, n * (n - 1))
-    result, left_out = shown(result, "correlation", metric=metric, order=order, highlight=highlight)
-    check_not_empty(result["cluster"])
-    panels = panels_of(result, [str(dim) for dim in result["cluster"].dims if dim != "metric"])
+    too_few = captions.too_few_words(result, alpha, n * (n - 1))
+    result, left_out = selection.shown(result, "correlation", metric=metric, order=order, highlight=highlight)
+    panels = layout.panels_of(result, [str(dim) for dim in result["cluster"].dims if dim != "metric"])
     rows = result.sizes["metric"]
-    across, down = grid_of(len(panels))
-    size = ((label_width(result["metric"]) + 3.8) * across, 1.0 + (0.6 + 0.3 * rows) * down)
-    axes = axes_for(len(panels), size, ax, sharex=True, sharey=False, figsize=figsize)
+    across, down = layout.grid_of(len(panels))
+    size = ((layout.label_width(result["metric"]) + 3.8) * across, 1.0 + (0.6 + 0.3 * rows) * down)
+    axes = layout.axes_for(len(panels), size, ax, sharex=True, sharey=False, figsize=figsize)
     drawn = []
     for axis, (name, panel) in zip(axes, panels, strict=True):
         drawn += _cluster_rows(axis, panel, intervals, tests, alpha, highlight, by_value=order == "value")
-        panel_title(axis, name, 3.8)
-        axis.set_xlabel(correlation_label(result), fontsize=9.5, **PLAIN)
+        layout.panel_title(axis, name, 3.8)
+        axis.set_xlabel(captions.correlation_label(result), fontsize=9.5, **style.PLAIN)
     undefined = result["metric"].values[(result["rank"] == 0).transpose("metric", ...).values.reshape(rows, -1).all(1)]
-    none = f"without a correlation: {', '.join(texts(xr.DataArray(undefined)))}" if undefined.size else ""
+    none = f"without a correlation: {', '.join(captions.texts(xr.DataArray(undefined)))}" if undefined.size else ""
     of_bars = tests if tests is not None else result
-    bar = {"color": ink(), "lw": 3, "solid_capstyle": "butt"}
+    bar = {"color": style.ink(), "lw": 3, "solid_capstyle": "butt"}
     items = [(f"no significant difference (p > {alpha:.2g})", bar)] if any(drawn) else []
     items += chance.items_of(chance.kinds_of(result))
     notes = [
         "numbers are clusters",
-        how_tested(of_bars),
+        captions.how_tested(of_bars),
         wording.interval_words(intervals) if intervals is not None else "",
         too_few,
     ]
-    return finished(axes, ax, title=title, items=items, notes=[*notes, none, left_out])
+    return layout.finished(axes, ax, title=title, items=items, notes=[*notes, none, left_out])
 
 
 def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, needed: set[str], analysis: str) -> None:
@@ -128,10 +100,7 @@ def _check_beside(result: xr.Dataset, other: xr.Dataset | None, name: str, neede
     lacking = [label for label in result["metric"].values.tolist() if label not in other["metric"].values.tolist()]
     if lacking:
         raise ValueError(f"{name} must hold all metrics of the result; it lacks {lacking[0]!r}")
-    for attr in ("coefficient", "level"):
-        own, theirs = result.attrs.get(attr), other.attrs.get(attr)
-        if own != theirs and attr not in result.coords:
-            raise ValueError(f"{name} must be of the {attr} of the result, {own!r}, not {theirs!r}")
+    selection.check_same_measure(result, other, name)
 
 
 def _cluster_rows(
@@ -151,24 +120,24 @@ def _cluster_rows(
     groups = _runs(cluster)
     for first, last in groups:
         number = int(cluster[first])
-        axis.axhspan(first - 0.5, last + 0.5, color=grounds()[number % 2], lw=0, zorder=0)
+        axis.axhspan(first - 0.5, last + 0.5, color=style.grounds()[number % 2], lw=0, zorder=0)
         axis.annotate(
             str(number), (1, (first + last) / 2), xycoords=("axes fraction", "data"), xytext=(-4, 0),
-            textcoords="offset points", ha="right", va="center", fontsize=9, color=muted(),
-            **PLAIN,
+            textcoords="offset points", ha="right", va="center", fontsize=9, color=style.muted(),
+            **style.PLAIN,
         )  # fmt: skip
     if intervals is not None:
         here = intervals.sel({dim: panel[dim] for dim in intervals["correlation"].dims if dim in panel.coords})
-        axis.hlines(np.arange(len(r)), here["ci_low"], here["ci_high"], color=colour(0), lw=1.6, zorder=2.5)
-    axis.plot(r, np.arange(len(r)), "o", ms=5, color=colour(0), mec=ground(), mew=0.8, zorder=3)
+        axis.hlines(np.arange(len(r)), here["ci_low"], here["ci_high"], color=style.colour(0), lw=1.6, zorder=2.5)
+    axis.plot(r, np.arange(len(r)), "o", ms=5, color=style.colour(0), mec=style.ground(), mew=0.8, zorder=3)
     chance.draw(axis, panel, np.arange(len(r)), 1.0, chance.kinds_of(panel))
     bars = [run for run in (groups if tests is None else _not_told_apart(panel, tests, alpha)) if run[1] > run[0]]
     _draw_bars(axis, bars)
-    axis.set_yticks(range(len(r)), texts(panel["metric"]), **PLAIN)
-    emphasise(axis, panel["metric"].values.tolist(), highlight)
+    axis.set_yticks(range(len(r)), captions.texts(panel["metric"]), **style.PLAIN)
+    layout.emphasise(axis, panel["metric"].values.tolist(), highlight)
     axis.set_ylim(len(r) - 0.5, -0.5)
     axis.margins(x=0.15)
-    axis.grid(axis="x", color=faint(), lw=0.7, zorder=1)
+    axis.grid(axis="x", color=style.faint(), lw=0.7, zorder=1)
     axis.set_axisbelow(True)
     return bars
 
@@ -202,13 +171,13 @@ def _draw_bars(axis: Any, runs: list[tuple[int, int]]) -> None:
         ends[column : column + 1] = [last]
         offset = axis.get_yaxis_transform()
         axis.plot(
-            [1.025 + 0.03 * column] * 2, [first - 0.3, last + 0.3], color=ink(), lw=3, solid_capstyle="butt",
+            [1.025 + 0.03 * column] * 2, [first - 0.3, last + 0.3], color=style.ink(), lw=3, solid_capstyle="butt",
             clip_on=False, transform=offset,
         )  # fmt: skip
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def tasks(
     result: xr.Dataset,
     *,
@@ -242,46 +211,39 @@ def tasks(
     if "task_cluster" not in result:
         raise ValueError("the result has no tasks; this draws what `rank_tasks` gives")
     whole = result.drop_dims("other_metric", errors="ignore")
-    part, left_out = shown(whole, "average_score", metric=metric, order=order)
-    check_not_empty(part["task_cluster"])
-    metrics, heads = texts(part["metric"]), _heads(part)
+    part, left_out = selection.shown(whole, "average_score", metric=metric, order=order)
+    metrics, heads = captions.texts(part["metric"]), _heads(part)
     values = np.column_stack([part["average_score"], part["correlation"].transpose("metric", "task")])
     numbers = np.column_stack([part["cluster"], part["task_cluster"].transpose("metric", "task")])
     lines = max(head.count("\n") + 1 for head in heads)
-    size = (0.6 + label_width(part["metric"]) + 1.2 * len(heads), 0.5 + 0.17 * lines + 0.3 * len(metrics))
-    (axis,) = axes_for(1, size, ax, sharex=False, figsize=figsize)
+    size = (0.6 + layout.label_width(part["metric"]) + 1.2 * len(heads), 0.5 + 0.17 * lines + 0.3 * len(metrics))
+    (axis,) = layout.axes_for(1, size, ax, sharex=False, figsize=figsize)
     _cells(axis, values, numbers)
-    axis.set_yticks(range(len(metrics)), metrics, fontsize=9, **PLAIN)
-    axis.set_xticks(range(len(heads)), heads, fontsize=8.5, **PLAIN)
+    axis.set_yticks(range(len(metrics)), metrics, fontsize=9, **style.PLAIN)
+    axis.set_xticks(range(len(heads)), heads, fontsize=8.5, **style.PLAIN)
     axis.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
     axis.spines[:].set_visible(False)
     note = "cluster, then correlation, the stronger the colour the better the cluster; bold: first cluster"
-    return finished([axis], ax, title=title, notes=[note, wording.how(result), left_out])
+    return layout.finished([axis], ax, title=title, notes=[note, wording.how(result), left_out])
 
 
 def _cells(axis: Any, values: FloatArray, clusters: IntArray) -> None:
     """A cell for each metric and column; a line under each cluster of the average."""
     plt: Any = extras.optional("matplotlib.pyplot", "plot")
     shade = 0.62 * np.where(clusters > 0, 1 / np.maximum(clusters, 1), 0.0)
-    colours = plt.get_cmap("Blues_r" if is_dark() else "Blues")
+    colours = plt.get_cmap("Blues_r" if style.is_dark() else "Blues")
     for row, column in np.ndindex(values.shape):
         known = clusters[row, column] > 0
-        area = colours(shade[row, column]) if known else ground()
-        axis.add_patch(_rectangle(column, row, area))
+        area = colours(shade[row, column]) if known else style.ground()
+        axis.add_patch(style.cell(column, row, 1, facecolor=area, edgecolor=style.ground(), lw=1))
         told = f"{clusters[row, column]}   {_correlation(float(values[row, column]))}" if known else "–"
         bold = "bold" if clusters[row, column] == 1 else "normal"
-        style = {"fontsize": 8.5, "weight": bold, "color": words_on(area), **PLAIN}
-        axis.text(column, row, told, ha="center", va="center", **style)
+        marks.in_cell(axis, column, row, told, area, fontsize=8.5, weight=bold)
     for row in np.flatnonzero(np.diff(clusters[:, 0])):
-        axis.axhline(row + 0.5, color=ink(), lw=1, zorder=3)
-    axis.axvline(0.5, color=ink(), lw=1, zorder=3)
+        axis.axhline(row + 0.5, color=style.ink(), lw=1, zorder=3)
+    axis.axvline(0.5, color=style.ink(), lw=1, zorder=3)
     axis.set_xlim(-0.5, values.shape[1] - 0.5)
     axis.set_ylim(values.shape[0] - 0.5, -0.5)
-
-
-def _rectangle(column: int, row: int, area: Any) -> Any:
-    patches = extras.optional("matplotlib.patches", "plot")
-    return patches.Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=area, edgecolor=ground(), lw=1)
 
 
 def _correlation(value: float) -> str:
@@ -292,5 +254,8 @@ def _correlation(value: float) -> str:
 def _heads(result: xr.Dataset) -> list[str]:
     """Column heads: the average, and each task with its question, wrapped."""
     asked = result["coefficient"].values
-    heads = ["\n".join(textwrap.wrap(name, 17)) for name in texts(result["task"])]
-    return ["average", *(f"{head}\n{coefficient_label(str(one))}" for head, one in zip(heads, asked, strict=True))]
+    heads = ["\n".join(textwrap.wrap(name, 17)) for name in captions.texts(result["task"])]
+    return [
+        "average",
+        *(f"{head}\n{captions.coefficient_label(str(one))}" for head, one in zip(heads, asked, strict=True)),
+    ]

@@ -10,22 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.parts import (
-    PLAIN,
-    axes_for,
-    check_not_empty,
-    clipped,
-    faint,
-    finished,
-    grid_of,
-    legend_height,
-    lines_of,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +21,7 @@ _BETWEEN = 0.12  # of the distance of two numbers of runs
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def repeatability(
     result: xr.Dataset,
     *,
@@ -76,41 +61,39 @@ def repeatability(
     """
     if "reliability" not in result or not {"metric", "n_runs"} <= set(result["reliability"].dims):
         raise ValueError("the result has no reliabilities by number of runs; this draws what repeatability gives")
-    check_not_empty(result["reliability"])
-    result, left_out = shown(result, "reliability", metric=metric, order=order)
+    result, left_out = selection.shown(result, "reliability", metric=metric, order=order)
     names = ["reliability", *(["correlation"] if "correlation" in result else [])]
-    further = [str(dim) for dim in result["reliability"].dims if dim not in ("metric", "n_runs")]
+    further = selection.further_dims(result["reliability"], "metric", "n_runs")
     drawn = result.drop_vars([name for name, each in result.data_vars.items() if "n_runs" not in each.dims])
-    panels = [(label, panel, name) for label, panel in panels_of(drawn, further) for name in names]
-    across, down = grid_of(len(panels))
+    panels = [(label, panel, name) for label, panel in layout.panels_of(drawn, further) for name in names]
+    across, down = layout.grid_of(len(panels))
     crowded = result.sizes["metric"] > _MOST_WITH_LIMITS
-    items = lines_of(result["metric"])
+    items = layout.items_of(captions.texts(result["metric"]), lw=2)
     wide = 0.6 + _WIDE * across
-    high = 0.5 + legend_height([label for label, _ in items], wide) + 2.5 * down
-    axes = axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
-    called = {"reliability": "reliability", "correlation": f"correlation with {clipped(str(result.attrs.get('gold')))}"}
+    high = 0.5 + layout.legend_height([label for label, _ in items], wide) + 2.5 * down
+    axes = layout.axes_for(len(panels), (wide, high), ax, sharex=True, figsize=figsize)
+    gold = captions.clipped(str(result.attrs.get("gold")))
+    called = {"reliability": "reliability", "correlation": f"correlation with {gold}"}
     for axis, (label, panel, name) in zip(axes, panels, strict=True):
         _curves(axis, panel, name, with_limits=not crowded)
-        panel_title(axis, f"{label}: {called[name]}" if label else called[name], _WIDE)
+        layout.panel_title(axis, f"{label}: {called[name]}" if label else called[name], _WIDE)
     runs = result["n_runs"].values
-    for axis in axes[-across:]:
-        axis.set_xlabel("number of runs that are averaged", fontsize=9.5, **PLAIN)
-    axes[0].set_xticks(range(len(runs)), [f"{each:,}" for each in runs], **PLAIN)
+    layout.name_axes(axes, "number of runs that are averaged")
+    axes[0].set_xticks(range(len(runs)), [f"{each:,}" for each in runs], **style.PLAIN)
     axes[0].set_xlim(-0.4, len(runs) - 0.6)
     note = f"limits of more than {_MOST_WITH_LIMITS} metrics are not drawn" if crowded else wording.how(result)
-    return finished(axes, ax, title=title, items=items, notes=[note, left_out])
+    return layout.finished(axes, ax, title=title, items=items, notes=[note, left_out])
 
 
 def _curves(axis: Any, panel: xr.Dataset, name: str, *, with_limits: bool) -> None:
     low, high = ("ci_low", "ci_high") if name == "reliability" else (f"{name}_low", f"{name}_high")
     n = panel.sizes["metric"]
-    for at in range(n):
-        one = panel.isel(metric=at)
-        color, marker = style_of(at)
+    for at, one in enumerate(layout.parts_by(panel, "metric")):
+        color, marker = style.of(at)
         x = np.arange(panel.sizes["n_runs"]) + (at - (n - 1) / 2) * min(_BETWEEN, 0.6 / n) * with_limits
         axis.plot(x, one[name].values, color=color, marker=marker, ms=5, lw=1.3, zorder=3)
         if with_limits and {low, high} <= set(panel.data_vars):
             axis.vlines(x, one[low].values, one[high].values, color=color, lw=1.1, zorder=2)
-    axis.grid(axis="y", color=faint(), lw=0.7, zorder=0)
+    layout.grid(axis, "y")
     bottom, top = axis.get_ylim()
     axis.set_ylim(min(0.0, bottom), max(1.0, min(top, 1.02)))

@@ -11,24 +11,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.parts import (
-    PLAIN,
-    axes_for,
-    check_not_empty,
-    faint,
-    finished,
-    grid_of,
-    ground,
-    ink,
-    limits_of,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    texts,
-    variable_label,
-)
+from xsumstat.plots import captions, layout, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +24,7 @@ _WORDS = {
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def coverage(
     result: xr.Dataset,
     *,
@@ -83,14 +66,16 @@ def coverage(
         raise ValueError("the result has no coverage; this draws what coverage gives")
     if x is None:
         x = next((dim for dim in ("n_inputs", "n_systems") if dim in result["coverage"].dims), "interval")
-    result, left_out = _selected(result, "coverage", metric, order)
+    result, left_out = selection.shown(result, "coverage", metric=metric, order=order)
     axes, items = _drawn(result, "coverage", x, "interval", result.attrs.get("confidence_level"), figsize, ax)
     notes = [wording.how(result), _trials(result), left_out]
-    return finished(axes, ax, title=title, items=items, heading="interval" if len(items) > 1 else "", notes=notes)
+    return layout.finished(
+        axes, ax, title=title, items=items, heading="interval" if len(items) > 1 else "", notes=notes
+    )
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def power(
     result: xr.Dataset,
     *,
@@ -131,19 +116,12 @@ def power(
         raise ValueError("the result has no power; this draws what power gives")
     if x is None:
         x = next((dim for dim in ("noise", "n_inputs", "n_systems") if dim in result[name].dims), "test")
-    result, left_out = _selected(result, name, metric, order)
+    result, left_out = selection.shown(result, name, metric=metric, order=order)
     alpha = result.attrs.get("alpha")
     axes, items = _drawn(result, name, x, "test", alpha if name == "type_i_error" else None, figsize, ax)
     tested = "" if alpha is None else f"tests at {float(alpha):.2g}"
     notes = [tested, wording.how(result), _trials(result), left_out]
-    return finished(axes, ax, title=title, items=items, heading="test" if len(items) > 1 else "", notes=notes)
-
-
-def _selected(result: xr.Dataset, name: str, metric: Any, order: Any) -> tuple[xr.Dataset, str]:
-    check_not_empty(result[name])
-    result, left_out = shown(result, name, metric=metric, order=order)
-    check_not_empty(result[name])
-    return result, left_out
+    return layout.finished(axes, ax, title=title, items=items, heading="test" if len(items) > 1 else "", notes=notes)
 
 
 def _trials(result: xr.Dataset) -> str:
@@ -162,61 +140,52 @@ def _drawn(
     dims = [str(dim) for dim in result[name].dims]
     validate.known("x", x, dims, "dims")
     lines = hue in dims and x != hue
-    panels = panels_of(result, [dim for dim in dims if dim not in (x, hue)])
-    if "other_metric" in dims:  # a metric has no difference from itself
-        panels = [each for each in panels if bool(each[1][name].notnull().any())] or panels[:1]
+    panels = layout.panels_of(result, [dim for dim in dims if dim not in (x, hue)])
+    panels = selection.without_empty(panels, name) if "other_metric" in dims else panels
     if len(panels) == 1:
         panels = [("", panels[0][1])]
-    across, down = grid_of(len(panels))
-    axes = axes_for(len(panels), (0.8 + 3.0 * across, 1.1 + 2.6 * down), ax, sharex=True, figsize=figsize)
-    labels, ticks = texts(result[hue]) if lines else [], texts(result[x])
+    across, down = layout.grid_of(len(panels))
+    axes = layout.axes_for(len(panels), (0.8 + 3.0 * across, 1.1 + 2.6 * down), ax, sharex=True, figsize=figsize)
+    labels, ticks = captions.texts(result[hue]) if lines else [], captions.texts(result[x])
     crowded = sum(len(each) + 2 for each in ticks) > 40
     turned: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     for axis, (title, panel) in zip(axes, panels, strict=True):
         if wanted is not None:
-            axis.axhline(wanted, color=ink(), lw=0.9, ls=(0, (4, 3)), zorder=1)
-        for at in range(max(1, len(labels))):
-            _line(axis, panel.isel({hue: at}) if lines else panel, name, at, len(labels))
-        axis.set_xticks(range(result.sizes[x]), ticks, **turned, **PLAIN)
+            axis.axhline(wanted, color=style.ink(), lw=0.9, ls=style.DASHED, zorder=1)
+        for at, part in enumerate(layout.parts_by(panel, hue if lines else None)):
+            _line(axis, part, name, at, len(labels))
+        axis.set_xticks(range(result.sizes[x]), ticks, **turned, **style.PLAIN)
         axis.set_xlim(-0.5, result.sizes[x] - 0.5)
-        axis.set_xlabel(_WORDS.get(x, x.replace("_", " ")), fontsize=9.5, **PLAIN)
-        panel_title(axis, title, 3.0)
-        axis.grid(axis="y", color=faint(), lw=0.7)
-        axis.set_axisbelow(True)
+        axis.set_xlabel(_WORDS.get(x, x.replace("_", " ")), fontsize=9.5, **style.PLAIN)
+        layout.panel_title(axis, title, 3.0)
+        layout.grid(axis, "y")
     axes[0].set_ylim(*_range(result, name, wanted))
-    for axis in axes[::across]:
-        axis.set_ylabel(f"{variable_label(result, name)} (share of trials)", fontsize=9.5, **PLAIN)
-    items: list[tuple[str, dict[str, Any]]] = []
-    if lines:
-        styles = [
-            {"color": color, "marker": marker, "lw": 1.6, "ms": 5}
-            for color, marker in map(style_of, range(len(labels)))
-        ]
-        items += zip(labels, styles, strict=True)
+    layout.name_axes(axes, y=f"{captions.variable_label(result, name)} (share of trials)")
+    items = layout.items_of(labels, lw=1.6, ms=5)
     if wanted is not None:
-        items.append((f"as it should be: {wanted:.2g}", {"color": ink(), "lw": 0.9, "ls": (0, (4, 3))}))
+        items.append((f"as it should be: {wanted:.2g}", {"color": style.ink(), "lw": 0.9, "ls": style.DASHED}))
     return axes, items
 
 
 def _line(axis: Any, panel: xr.Dataset, name: str, at: int, n_lines: int) -> None:
     """A line with error bars, or points for a single hue; lines are slightly shifted."""
-    share, limits = panel[name].values, limits_of(panel, name)
+    share, limits = panel[name].values, captions.limits_of(panel, name)
     error = [2 * panel["mc_error"].values] * 2
     if limits:
         low, high = (panel[limit].values for limit in limits)
         error = [np.fmax(share - low, 0), np.fmax(high - share, 0)]
-    color, marker = style_of(at)
+    color, marker = style.of(at)
     places = np.arange(len(share)) + (at - (n_lines - 1) / 2) * 0.06 * (n_lines > 1)
     line = "-" if n_lines else "none"
     axis.errorbar(
-        places, share, error, color=color, marker=marker, ms=5, mec=ground(), mew=0.6, lw=1.4, ls=line, elinewidth=1,
-        zorder=3,
+        places, share, error, color=color, marker=marker, ms=5, mec=style.ground(), mew=0.6, lw=1.4, ls=line,
+        elinewidth=1, zorder=3,
     )  # fmt: skip
 
 
 def _range(result: xr.Dataset, name: str, wanted: float | None) -> tuple[float, float]:
     """From 0 to 1, or less for high coverage or small errors."""
-    limits = limits_of(result, name)
+    limits = captions.limits_of(result, name)
     low, high = (
         (result[limit] for limit in limits) if limits else (result[name] + by * result["mc_error"] for by in (-3, 3))
     )

@@ -10,19 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.plots.interval_rows import INCHES, axes_of, interval_rows
-from xsumstat.plots.parts import (
-    PLAIN,
-    check_not_empty,
-    finished,
-    muted,
-    on_its_ground,
-    panel_title,
-    panels_of,
-    shown,
-    style_of,
-    with_values,
-)
+from xsumstat.plots import layout, marks, selection, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +19,7 @@ _ALONE = {"marker": "s", "lw": 1.2, "ms": 4, "mfc": "none"}
 
 
 @validate.public
-@on_its_ground
+@style.on_its_ground
 def system_means(
     result: xr.Dataset,
     *,
@@ -64,27 +52,24 @@ def system_means(
     """
     if not {"mean", "human_mean", "ci_low", "ci_high"} <= set(result.data_vars):
         raise ValueError("the result has no mean human scores; this draws what system_means gives")
-    check_not_empty(result["mean"])
     if "system" not in result.dims:
         result = result.expand_dims("system") if "system" in result.coords else result.expand_dims(system=[""])
-    result, left_out = shown(result, "mean", metric=system, order=order, dims=("system",))
-    result, undefined = with_values(result, "mean", "system")
-    further = [str(dim) for dim in result["mean"].dims if dim != "system"]
-    panels = panels_of(result, further)
-    axes = axes_of(result["system"], len(panels), ax, above=0.6, panel=0.75, row=0.4, figsize=figsize)
+    result, left_out = selection.shown(result, "mean", metric=system, order=order, dims=("system",))
+    result, undefined = selection.with_values(result, "mean", "system")
+    panels = layout.panels_of(result, selection.further_dims(result["mean"], "system"))
+    axes = layout.row_axes(result["system"], len(panels), ax, above=0.6, panel=0.75, row=0.4, figsize=figsize)
+    gold = wording.shortened(result.attrs.get("gold", "human score"))
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel)
-        panel_title(axis, name, INCHES)
-        gold = wording.shortened(result.attrs.get("gold", "human score"))
-        axis.set_xlabel(f"mean of {gold}", fontsize=9.5, **PLAIN)
-    color, marker = style_of(0)
+        layout.panel_title(axis, name, layout.INCHES)
+        axis.set_xlabel(f"mean of {gold}", fontsize=9.5, **style.PLAIN)
     helped = f"with {wording.shortened(result.attrs.get('helped_by', 'the metric'))}"
-    items = [(helped, {"color": color, "marker": marker, "lw": 2}), ("ratings alone", {"color": muted(), **_ALONE})]
+    items = [*layout.items_of([helped], lw=2), ("ratings alone", {"color": style.muted(), **_ALONE})]
     target = {"new": "means over new inputs", "these": "means over these inputs"}.get(
         str(result.attrs.get("target")), ""
     )
     notes = [wording.how(result), target, left_out, undefined]
-    return finished(axes, ax, title=title, items=items, notes=notes)
+    return layout.finished(axes, ax, title=title, items=items, notes=notes)
 
 
 def _rows(axis: Any, panel: xr.Dataset) -> None:
@@ -92,6 +77,6 @@ def _rows(axis: Any, panel: xr.Dataset) -> None:
     mean, low, high, human, human_low, human_high = (
         panel[each].values for each in ("mean", "ci_low", "ci_high", "human_mean", "human_ci_low", "human_ci_high")
     )
-    axis.hlines(rows + 0.14, human_low, human_high, color=muted(), lw=1.2, zorder=2)
-    axis.plot(human, rows + 0.14, "s", ms=4, mfc="none", mec=muted(), zorder=3)
-    interval_rows(axis, (mean, low, high), offset=-0.14, ms=4.5)
+    axis.hlines(rows + 0.14, human_low, human_high, color=style.muted(), lw=1.2, zorder=2)
+    axis.plot(human, rows + 0.14, "s", ms=4, mfc="none", mec=style.muted(), zorder=3)
+    marks.intervals(axis, (mean, low, high), offset=-0.14, ms=4.5)

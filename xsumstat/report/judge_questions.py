@@ -69,7 +69,7 @@ def about_judges(
     rng: int,
     margin: float | None = None,
 ) -> dict[str, list[Ask]]:
-    people, given = about.people, about.given
+    people = about.people
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
     several = people.n_raters > 1
@@ -96,17 +96,7 @@ def about_judges(
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= _MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
-    err = []
-    if given:
-        how = {"gold": people.noisy, "metric": about.judges, "given": given, "confidence_level": 1 - alpha}
-        err.append(Ask("bias", how, corrected=adjust))
-    if 2 <= about.ds.sizes["system"] <= _MOST_GROUPS and "system" in about.ds.indexes:
-        how = {"gold": people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
-        err.append(Ask("bias", {**how, "confidence_level": 1 - alpha}, says=False, called=BY_SYSTEM, corrected=adjust))
-    for name in groups:
-        how = {**of_judges, "by": name, **measure}
-        err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
-    found[BIAS] = err
+    found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)
     if lacking:
         how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": rng}
@@ -120,6 +110,24 @@ def about_judges(
             asks = [Ask("alt_test", {**how, "margin": margin})]
         found["May the judge replace a rater?"] = asks
     return found
+
+
+def _errors(
+    about: Subject, groups: list[str], measure: dict[str, Any], limits: dict[str, Any], adjust: str, alpha: float
+) -> list[Ask]:
+    """On what the judges' errors depend: covariates, systems, and groups of inputs."""
+    people = about.people
+    err = []
+    if about.given:
+        how = {"gold": people.noisy, "metric": about.judges, "given": about.given, "confidence_level": 1 - alpha}
+        err.append(Ask("bias", how, corrected=adjust))
+    if 2 <= about.ds.sizes["system"] <= _MOST_GROUPS and "system" in about.ds.indexes:
+        how = {"gold": people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
+        err.append(Ask("bias", {**how, "confidence_level": 1 - alpha}, says=False, called=BY_SYSTEM, corrected=adjust))
+    for name in groups:
+        how = {"gold": people.gold, "metric": about.judges, "by": name, **measure}
+        err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
+    return err
 
 
 def _lacking(about: Subject) -> list[Hashable]:

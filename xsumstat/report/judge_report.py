@@ -20,10 +20,18 @@ from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
 from xsumstat.narrative import conclusions, methods
-from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_summary, report_data, report_page
+from xsumstat.report import (
+    judge_questions,
+    judge_remarks,
+    judge_runs,
+    judge_summary,
+    report_data,
+    report_page,
+    report_pictures,
+    text_tables,
+)
 from xsumstat.report.judge_questions import Ask
 from xsumstat.report.judge_subject import OnScale, People, Subject, code_of, subject
-from xsumstat.report.report_pictures import shortened
 
 # Titles of tables; others are called by their coefficient and level.
 _TITLES = {
@@ -76,6 +84,8 @@ class JudgeReport(report_page.Page):
         Warnings of each analysis by its name.
     """
 
+    question = "Can the judge be trusted?"
+
     name: str
     sections: tuple[Section, ...]
     results: dict[str, xr.Dataset]
@@ -102,23 +112,28 @@ class JudgeReport(report_page.Page):
     def text(self, width: int = 100) -> str:
         """The page as plain text, about `width` characters wide."""
         short = [textwrap.fill(wording.printable(each), width) for each in self.summary]
-        parts = ["\n".join([f"Can the judge be trusted? {wording.printable(self.name)}", *short])]
+        parts = ["\n".join([f"{self.question} {wording.printable(self.name)}", *short])]
         for section in self.sections:
             said = [textwrap.fill(wording.printable(each), width) for each in section.said]
             tables = ["\n".join([title, *_lines(table)]) for title, table in section.tables]
             parts.append("\n".join([section.question, "-" * len(section.question), *said, *tables]))
         return "\n\n".join(parts)
 
-    def html(self) -> str:
-        """The self-contained page; its pictures need matplotlib."""
-        return report_page.document(self.name, report_page.of_judges(self, 1))
+    def verdict(self) -> list[str]:
+        """The lines of the short answer."""
+        return list(self.summary)
+
+    def _answers(self, top: int) -> list[str]:
+        parts = []
+        for section in self.sections:
+            parts += [report_page.heading(top, section.question), report_page.set_off(section.said)]
+            parts += [report_page.table(title, table, labelled=True) for title, table in section.tables]
+            parts += [f"{report_pictures.figure(*picture)}\n" for picture in section.pictures]
+        return [*parts, *self._warnings(top)]
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """What each analysis gave as a frame, by its name."""
         return {name: result_frames.to_frame(result) for name, result in self.results.items()}
-
-    def _repr_html_(self) -> str:
-        return report_page.article(report_page.of_judges(self, 3))
 
 
 def make_report(
@@ -207,11 +222,11 @@ def _answered(
         if ask.picture:
             pictures.append(_picture(result, ask.picture, question, table))
     if not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
-        said.append(_nothing(question, people))
+        said.append(_nothing(question))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
 
 
-def _nothing(question: str, people: People) -> str:
+def _nothing(question: str) -> str:
     if question == judge_questions.RATERS:
         return "The file has one human score for each output, so human agreement is unknown."
     if question == judge_questions.BIAS:
@@ -228,7 +243,7 @@ def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
 
 
 def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
-    found = shown.get("human_ceiling", shown.get("ci"))
+    found = judge_summary.agreement(shown)
     if found is None:
         return judges[0]
     values = [float(found["correlation"].sel(metric=label).mean()) for label in judges]
@@ -276,19 +291,14 @@ def _picture(
     module = {"confusion": "systems", "repeatability": "runs"}.get(name, name)
     draw = getattr(importlib.import_module(f"xsumstat.plots.{module}"), name)
     numbers = "" if table is None else "; ".join(" ".join(map(str, row)) for row in table.itertuples(index=False))
-    small = shortened(result)
+    small = report_pictures.shortened(result)
     order = {"order": report_page.best_first(small)["metric"].values.tolist()} if name == "forest" else {}
     return functools.partial(draw, small, **order), question, wording.printable(f"{question} {numbers}")
 
 
 def _lines(table: pd.DataFrame) -> list[str]:
-    cells = [
-        [str(name) for name in table],
-        *([wording.printable(str(cell)) for cell in row] for row in table.values.tolist()),
-    ]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
-    padded = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return [padded[0], "  ".join("-" * width for width in widths), *padded[1:]]
+    rows = ([wording.printable(str(cell)) for cell in row] for row in table.values.tolist())
+    return text_tables.aligned([[str(name) for name in table], *rows])
 
 
 def _data(about: Subject) -> tuple[tuple[str, str], ...]:

@@ -35,9 +35,14 @@ def summary(about: Subject, shown: Results, alpha: float) -> tuple[str, ...]:
     return (*lines, _weak_points(about, shown), _scope(about, shown))
 
 
+def agreement(shown: Results) -> xr.Dataset | None:
+    """The agreement of judges, beside a rater's if there are several raters."""
+    return shown.get("human_ceiling", shown.get("ci"))
+
+
 def _measured(shown: Results) -> xr.Dataset | None:
     """The agreement of judges, if it has no further dims."""
-    found = shown.get("human_ceiling", shown.get("ci"))
+    found = agreement(shown)
     return found if found is not None and found["correlation"].dims == ("metric",) else None
 
 
@@ -270,7 +275,7 @@ def _refusals(shown: Results) -> list[str]:
 
 
 def _scope(about: Subject, shown: Results) -> str:
-    found = shown.get("human_ceiling", shown.get("ci"))
+    found = agreement(shown)
     whom = scope.words(found.attrs, "") if found is not None else ""
     raters = about.people.n_raters
     parts = [whom] if whom else []

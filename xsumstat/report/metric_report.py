@@ -29,14 +29,13 @@ from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
 from xsumstat.io import result_frames
 from xsumstat.narrative import conclusions, methods
-from xsumstat.plots import parts as plot_parts
-from xsumstat.report import judge_report, report_data, report_page
+from xsumstat.plots import captions, forest, pvalues
+from xsumstat.report import judge_report, report_data, report_page, report_pictures, text_tables
 from xsumstat.report.judge_report import JudgeReport
 from xsumstat.resampling import draws, threads
 
 RESAMPLES = 9999
 KINDS = ("metrics", "judge")
-_TABLE = ("metric", "other_metric")
 # Metrics that a list of those beaten may leave out, to be told as "all below" it.
 _BUT_FEW = 2
 # So many characters a column of names has at least.
@@ -67,6 +66,8 @@ class Report(report_page.Page):
         Python that reproduces the numbers.
     """
 
+    question = "How far can the metrics be trusted?"
+
     name: str
     intervals: xr.Dataset
     tests: xr.Dataset | None
@@ -94,9 +95,7 @@ class Report(report_page.Page):
     def measured(self) -> str:
         """The correlation: "Pearson's r with human"."""
         a = self.intervals.attrs
-        return (
-            f"{plot_parts.coefficient_label(a['coefficient'])} with {wording.shortened(wording.printable(a['gold']))}"
-        )
+        return f"{captions.coefficient_label(a['coefficient'])} with {wording.shortened(wording.printable(a['gold']))}"
 
     def about(self) -> str:
         """One sentence on how the numbers were computed."""
@@ -147,9 +146,33 @@ class Report(report_page.Page):
             parts.append("\n".join(([title] if title else []) + _text_table(table, width)))
         return "\n\n".join(parts)
 
-    def html(self) -> str:
-        """A self-contained page; the two pictures need matplotlib."""
-        return report_page.page(self)
+    def _answers(self, top: int) -> list[str]:
+        measured = self.measured()
+        parts = [*self._warnings(top), report_page.heading(top, "Metrics, best first")]
+        for title, table in self.tables():
+            parts.append(report_page.table(f"{measured}, {title}" if title else measured, table))
+        parts += [f"<p>{report_page.as_html(text)}</p>\n" for text in [self._explained()] if text]
+        drawn = "Intervals" if wording.has_intervals(self.intervals) else "Correlations"
+        parts += [report_page.heading(top, drawn), _forest(self.intervals)]
+        order = report_page.best_first(self.intervals).indexes["metric"]
+        for tests in self.comparisons():
+            parts.append(report_page.heading(top, f"Which metrics differ, for {scope.of(tests.attrs)}?"))
+            parts.append(_matrix(tests.sel(metric=order, other_metric=order), self.alpha))
+        return parts
+
+    def _explained(self) -> str:
+        said = []
+        if wording.has_intervals(self.intervals):
+            whom = scope.of(self.intervals.attrs)
+            said.append(f"An interval shows the plausible correlations for {whom}.")
+        if self.comparisons():
+            said.append("A metric beats another if their difference is significant after the correction.")
+        if len(self.comparisons()) > 1:
+            said.append(
+                "A metric may beat another for these systems alone: with few systems, claims about other systems are "
+                "uncertain."
+            )
+        return " ".join(said)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Intervals and tests as frames, by name."""
@@ -158,8 +181,19 @@ class Report(report_page.Page):
         pairs = zip(names, found, strict=True)
         return {name: result_frames.to_frame(result) for name, result in pairs if result is not None}
 
-    def _repr_html_(self) -> str:
-        return report_page.inline(self)
+
+def _forest(intervals: xr.Dataset) -> str:
+    small = report_pictures.shortened(report_page.best_first(intervals))
+    about = "Correlation of each metric" + (", with its interval" if wording.has_intervals(intervals) else "")
+    alt = f"{about}. {report_pictures.intervals_in_words(report_page.best_first(intervals))}"
+    return report_pictures.figure(lambda: forest.forest(small), about, alt) + "\n"
+
+
+def _matrix(tests: xr.Dataset, alpha: float) -> str:
+    small = report_pictures.shortened(tests)
+    about = "p-values of all pairs of metrics"
+    alt = f"{about}, corrected. {report_pictures.tests_in_words(tests, alpha)}"
+    return report_pictures.figure(lambda: pvalues.pvalues(small, alpha=alpha), about, alt) + "\n"
 
 
 def _won(tests: xr.Dataset) -> xr.DataArray:
@@ -199,7 +233,7 @@ def _text_table(table: pd.DataFrame, width: int) -> list[str]:
     widths = [min(size, most) if at in wrapped else size for at, size in enumerate(full)]
     of_heading = _wrapped(names, widths, wrapped)
     rows = [_wrapped(row, widths, wrapped) for row in table.itertuples(index=False)]
-    return [*of_heading, _padded(["-" * size for size in widths], widths), *itertools.chain.from_iterable(rows)]
+    return [*of_heading, text_tables.rule(widths), *itertools.chain.from_iterable(rows)]
 
 
 def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> list[str]:
@@ -209,11 +243,7 @@ def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> lis
         else [str(cell)]
         for at, (cell, size) in enumerate(zip(cells, widths, strict=True))
     ]
-    return [_padded(list(line), widths) for line in itertools.zip_longest(*lines, fillvalue="")]
-
-
-def _padded(cells: list[str], widths: list[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return [text_tables.padded(line, widths) for line in itertools.zip_longest(*lines, fillvalue="")]
 
 
 def _interval(attrs: dict[str, Any]) -> str:

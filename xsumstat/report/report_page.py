@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import abc
-import functools
 import hashlib
 import html
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import ClassVar
 
 import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import scope, wording
+from xsumstat.dataset import wording
 from xsumstat.io.whole_files import write_whole
-from xsumstat.plots import forest as forest_plots
-from xsumstat.plots import pvalues as pvalue_plots
-from xsumstat.report import report_pictures as pictures
 
 _LIGHT = "color-scheme:light;--ground:#fff;--ink:#1f2328;--soft:#57606a;--line:#d5d9de;--code:#f3f4f6;--mark:#0b62a8"
 _DARK = (
@@ -87,10 +83,26 @@ _INLINE_STYLE = f"""
 class Page(abc.ABC):
     """Answers that print as text and are saved as a page."""
 
+    question: ClassVar[str]
+    name: str
+    notes: tuple[str, ...]
+    data: tuple[tuple[str, str], ...]
+    code: str
+
+    @abc.abstractmethod
+    def about(self) -> str: ...  # noqa: D102
+    @abc.abstractmethod
+    def verdict(self) -> list[str]: ...  # noqa: D102
+    @abc.abstractmethod
+    def paper(self) -> list[str]: ...  # noqa: D102
     @abc.abstractmethod
     def text(self, width: int = 100) -> str: ...  # noqa: D102
     @abc.abstractmethod
-    def html(self) -> str: ...  # noqa: D102
+    def _answers(self, top: int) -> list[str]: ...
+
+    def html(self) -> str:
+        """The self-contained page; its pictures need matplotlib."""
+        return document(self.name, self._body(1))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page into a file, whole or not at all.
@@ -108,63 +120,35 @@ class Page(abc.ABC):
             raise FileNotFoundError(f"path {str(target)!r}: there is no folder {folder}")
         write_whole(target, self.html())
 
+    def _body(self, top: int) -> str:
+        """The page from its heading, of this level, to the code; `_answers` differ, the rest does not."""
+        rows = "".join(f"<dt>{as_html(what)}</dt><dd>{as_html(told)}</dd>" for what, told in self.data)
+        parts = [
+            f'<h{top} class="top">{self.question} <bdi>{as_html(self.name)}</bdi></h{top}>\n',
+            f'<p class="about">{as_html(self.about())}</p>\n',
+            set_off(self.verdict()),
+            *self._answers(top),
+            *(heading(top, "The scores"), f"<dl>{rows}</dl>\n"),
+            *(heading(top, "For a paper"), *(f"<p>{as_html(text)}</p>\n" for text in self.paper())),
+            *(heading(top, "The same in Python"), f"<pre><code>{html.escape(self.code)}</code></pre>\n"),
+        ]
+        return "".join(parts)
+
+    def _warnings(self, top: int) -> list[str]:
+        listed = [f"<li>{as_html(note)}</li>" for note in self.notes]
+        return [heading(top, "Warnings"), "<ul>", *listed, "</ul>\n"] if listed else []
+
+    def _repr_html_(self) -> str:
+        return article(self._body(3))
+
     def __str__(self) -> str:
         return self.text()
 
     __repr__ = __str__
 
 
-class _Shown(Protocol):
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def data(self) -> tuple[tuple[str, str], ...]: ...  # noqa: D102
-    @property
-    def code(self) -> str: ...  # noqa: D102
-    def about(self) -> str: ...  # noqa: D102
-    def paper(self) -> list[str]: ...  # noqa: D102
-
-
-class Answers(_Shown, Protocol):
-    @property
-    def intervals(self) -> xr.Dataset: ...  # noqa: D102
-    @property
-    def tests(self) -> xr.Dataset | None: ...  # noqa: D102
-    @property
-    def alpha(self) -> float: ...  # noqa: D102
-    def comparisons(self) -> list[xr.Dataset]: ...  # noqa: D102
-    def measured(self) -> str: ...  # noqa: D102
-    def verdict(self) -> list[str]: ...  # noqa: D102
-    def tables(self) -> list[tuple[str, pd.DataFrame]]: ...  # noqa: D102
-
-
-class JudgeAnswers(_Shown, Protocol):
-    @property
-    def sections(self) -> Sequence[Any]: ...  # noqa: D102
-    @property
-    def summary(self) -> Sequence[str]: ...  # noqa: D102
-
-
-class TaskAnswers(_Shown, Protocol):
-    """What a page shows of a shared task; see `task_report.TaskReport`."""
-
-    def verdict(self) -> list[str]: ...  # noqa: D102
-    def ranking(self) -> pd.DataFrame: ...  # noqa: D102
-    def pictures(self) -> list[tuple[Any, str, str]]: ...  # noqa: D102
-
-
-def page(answers: Answers) -> str:
-    return document(answers.name, _body(answers, 1))
-
-
-def inline(answers: Answers) -> str:
-    return article(_body(answers, 3))
-
-
 def document(name: str, body: str) -> str:
-    title = _text(f"{name} – xsumstat")
+    title = as_html(f"{name} – xsumstat")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -180,106 +164,13 @@ def article(body: str) -> str:
     )
 
 
-def of_judges(answers: JudgeAnswers, top: int) -> str:
-    parts = [
-        f'<h{top} class="top">Can the judge be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
-        f'<p class="about">{_text(answers.about())}</p>\n',
-        f'<div class="verdict">{"".join(f"<p>{_text(line)}</p>" for line in answers.summary)}</div>\n',
-    ]
-    for section in answers.sections:
-        said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
-        parts += [_heading(top, section.question), f'<div class="verdict">{said}</div>\n']
-        parts += [_table(title, table, labelled=True) for title, table in section.tables]
-        parts += [f"{pictures.figure(*picture)}\n" for picture in section.pictures]
-    parts += _warnings(answers, top)
-    return "".join([*parts, *_ending(answers, top)])
+def heading(top: int, text: str) -> str:
+    return f'<h{top + 1} class="part">{as_html(text)}</h{top + 1}>\n'
 
 
-def of_tasks(answers: TaskAnswers, top: int) -> str:
-    """A ranking over tasks, as HTML."""
-    said = "".join(f"<p>{_text(text)}</p>" for text in answers.verdict())
-    parts = [
-        f'<h{top} class="top">Which metric is best? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
-        f'<p class="about">{_text(answers.about())}</p>\n',
-        f'<div class="verdict">{said}</div>\n',
-    ]
-    parts += _warnings(answers, top)
-    about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
-    parts += [_heading(top, "Metrics, best first"), _table(about, answers.ranking(), labelled=True)]
-    parts += [f"{pictures.figure(*picture)}\n" for picture in answers.pictures()]
-    return "".join([*parts, *_ending(answers, top)])
-
-
-def _heading(top: int, text: str) -> str:
-    return f'<h{top + 1} class="part">{_text(text)}</h{top + 1}>\n'
-
-
-def _warnings(answers: _Shown, top: int) -> list[str]:
-    listed = [f"<li>{_text(note)}</li>" for note in answers.notes]
-    return [_heading(top, "Warnings"), "<ul>", *listed, "</ul>\n"] if listed else []
-
-
-def _ending(answers: _Shown, top: int) -> list[str]:
-    rows = "".join(f"<dt>{_text(what)}</dt><dd>{_text(told)}</dd>" for what, told in answers.data)
-    paper = (f"<p>{_text(text)}</p>\n" for text in answers.paper())
-    code = f"<pre><code>{html.escape(answers.code)}</code></pre>\n"
-    return [
-        *(_heading(top, "The scores"), f"<dl>{rows}</dl>\n"),
-        *(_heading(top, "For a paper"), *paper),
-        *(_heading(top, "The same in Python"), code),
-    ]
-
-
-def _body(answers: Answers, top: int) -> str:
-    heading = functools.partial(_heading, top)
-    parts = [
-        f'<h{top} class="top">How far can the metrics be trusted? <bdi>{_text(answers.name)}</bdi></h{top}>\n',
-        f'<p class="about">{_text(answers.about())}</p>\n',
-        '<div class="verdict">',
-        *(f"<p>{_text(text)}</p>" for text in answers.verdict()),
-        "</div>\n",
-    ]
-    parts += _warnings(answers, top)
-    about = answers.measured()
-    tables = (_table(f"{about}, {title}" if title else about, table) for title, table in answers.tables())
-    parts += [heading("Metrics, best first"), *tables]
-    parts += [f"<p>{_text(text)}</p>\n" for text in [_explained(answers)] if text]
-    drawn = "Intervals" if wording.has_intervals(answers.intervals) else "Correlations"
-    parts += [heading(drawn), _forest(answers.intervals)]
-    order = best_first(answers.intervals).indexes["metric"]
-    for tests in answers.comparisons():
-        parts += [heading(f"Which metrics differ, for {scope.of(tests.attrs)}?")]
-        parts += [_matrix(tests.sel(metric=order, other_metric=order), answers.alpha)]
-    return "".join([*parts, *_ending(answers, top)])
-
-
-def _explained(answers: Answers) -> str:
-    said = []
-    if wording.has_intervals(answers.intervals):
-        whom = scope.of(answers.intervals.attrs)
-        said.append(f"An interval shows the plausible correlations for {whom}.")
-    if answers.comparisons():
-        said.append("A metric beats another if their difference is significant after the correction.")
-    if len(answers.comparisons()) > 1:
-        said.append(
-            "A metric may beat another for these systems alone: with few systems, claims about other systems are "
-            "uncertain."
-        )
-    return " ".join(said)
-
-
-def _forest(intervals: xr.Dataset) -> str:
-    small = pictures.shortened(best_first(intervals))
-    about = "Correlation of each metric" + (", with its interval" if wording.has_intervals(intervals) else "")
-    alt = f"{about}. {pictures.intervals_in_words(best_first(intervals))}"
-    return pictures.figure(lambda: forest_plots.forest(small), about, alt) + "\n"
-
-
-def _matrix(tests: xr.Dataset, alpha: float) -> str:
-    small = pictures.shortened(tests)
-    about = "p-values of all pairs of metrics"
-    alt = f"{about}, corrected. {pictures.tests_in_words(tests, alpha)}"
-    return pictures.figure(lambda: pvalue_plots.pvalues(small, alpha=alpha), about, alt) + "\n"
+def set_off(said: Sequence[str]) -> str:
+    """Sentences that are set off."""
+    return f'<div class="verdict">{"".join(f"<p>{as_html(text)}</p>" for text in said)}</div>\n'
 
 
 def best_first(intervals: xr.Dataset) -> xr.Dataset:
@@ -288,16 +179,16 @@ def best_first(intervals: xr.Dataset) -> xr.Dataset:
     return intervals.isel(metric=(-r.mean([dim for dim in r.dims if dim != "metric"])).argsort().values)
 
 
-def _table(label: str, table: pd.DataFrame, *, labelled: bool = False) -> str:
+def table(label: str, frame: pd.DataFrame, *, labelled: bool = False) -> str:
     """A table; with labels in each cell for narrow pages if `labelled`."""
-    names = [str(name) for name in table]
-    own = "x" + hashlib.sha256(f"{label}{table.to_csv()}".encode(errors="replace")).hexdigest()[:10]
+    names = [str(name) for name in frame]
+    own = "x" + hashlib.sha256(f"{label}{frame.to_csv()}".encode(errors="replace")).hexdigest()[:10]
     kind = ' class="labelled"' if labelled else ""
-    head = "".join(f'<th scope="col" role="columnheader">{_text(name)}</th>' for name in names)
-    rows = "".join(_row(names, [str(cell) for cell in row]) for row in table.itertuples(index=False))
+    head = "".join(f'<th scope="col" role="columnheader">{as_html(name)}</th>' for name in names)
+    rows = "".join(_row(names, [str(cell) for cell in row]) for row in frame.itertuples(index=False))
     return (
         f'<div class="wide" role="region" tabindex="0" aria-labelledby="{own}"><table role="table"{kind}>'
-        f'<caption id="{own}">{_text(label)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<caption id="{own}">{as_html(label)}</caption><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{rows}</tbody></table></div>\n'
     )
 
@@ -307,16 +198,16 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> str:
     ready = [f'<th scope="row" role="rowheader"><bdi>{_breakable(cells[0])}</bdi></th>']
     for name, cell in list(zip(names, cells, strict=True))[1:]:
         listed = name.startswith("beats")
-        kind = f'class="{"list" if listed else "number"}" data-label="{_text(name)}"'
-        shown = _breakable(cell) if listed else _text(cell).replace("[ ", "[")
+        kind = f'class="{"list" if listed else "number"}" data-label="{as_html(name)}"'
+        shown = _breakable(cell) if listed else as_html(cell).replace("[ ", "[")
         ready.append(f'<td role="cell" {kind}>{shown}</td>')
     return f'<tr role="row">{"".join(ready)}</tr>'
 
 
 def _breakable(text: str) -> str:
     """Names as HTML that may break between words."""
-    return re.sub(r"([_/.:])(?=\w)", r"\1<wbr>", _text(text))
+    return re.sub(r"([_/.:])(?=\w)", r"\1<wbr>", as_html(text))
 
 
-def _text(text: str) -> str:
+def as_html(text: str) -> str:
     return html.escape(wording.printable(text))

@@ -21,8 +21,7 @@ from xsumstat.dataset import wording
 from xsumstat.io import dumps, result_frames, result_tables, task_folders
 from xsumstat.narrative import conclusions, methods
 from xsumstat.plots import rankings
-from xsumstat.report import report_data, report_page
-from xsumstat.report.report_pictures import shortened
+from xsumstat.report import report_data, report_page, report_pictures, text_tables
 from xsumstat.resampling import draws
 
 _DIGITS = 3
@@ -52,6 +51,8 @@ class TaskReport(report_page.Page):
     code : str
         Python that gives the same numbers.
     """
+
+    question = "Which metric is best?"
 
     name: str
     table: xr.Dataset
@@ -101,15 +102,17 @@ class TaskReport(report_page.Page):
             [*(textwrap.fill(wording.printable(each), width) for each in said), *_blocks(self.ranking(), width)]
         )
 
-    def html(self) -> str:
-        """All of it as one page that needs no other file; the picture needs matplotlib."""
-        return report_page.document(self.name, report_page.of_tasks(self, 1))
+    def _answers(self, top: int) -> list[str]:
+        about = "Average, rank and cluster; of each task the value, and its cluster in parentheses"
+        parts = [*self._warnings(top), report_page.heading(top, "Metrics, best first")]
+        parts.append(report_page.table(about, self.ranking(), labelled=True))
+        return [*parts, *(f"{report_pictures.figure(*picture)}\n" for picture in self.pictures())]
 
     def pictures(self) -> list[tuple[Any, str, str]]:
         """The table as WMT prints it, if it fits: drawing, label and text."""
         if self.table.sizes["task"] > _MOST_DRAWN:
             return []
-        small = shortened(self.table)
+        small = report_pictures.shortened(self.table)
         label = "Metrics and tasks: cluster and value"
         return [(lambda: rankings.tasks(small), label, f"{label}. {' '.join(conclusions.sentences(self.table))}")]
 
@@ -142,9 +145,6 @@ class TaskReport(report_page.Page):
             "tasks": of_each,
             "tests": result_frames.to_frame(self.table[["pvalue", "difference"]]),
         }
-
-    def _repr_html_(self) -> str:
-        return report_page.article(report_page.of_tasks(self, 3))
 
 
 @validate.public
@@ -371,13 +371,5 @@ def _blocks(table: pd.DataFrame, width: int) -> list[str]:
         if blocks[-1] and used + widths[name] + 2 > width:
             blocks.append([])
         blocks[-1].append(name)
-    return ["\n".join(_lines(first, names, texts, widths)) for names in blocks]
-
-
-def _lines(first: Any, names: Sequence[Any], texts: Mapping[Any, list[str]], widths: Mapping[Any, int]) -> list[str]:
-    rows = []
-    for at, cell in enumerate(texts[first]):
-        cells = [cell.ljust(widths[first]), *(texts[name][at].rjust(widths[name]) for name in names)]
-        rows.append("  ".join(cells).rstrip())
-    rule = "  ".join("-" * widths[name] for name in (first, *names))
-    return [rows[0], rule, *rows[1:]]
+    columns = ([texts[name] for name in (first, *names)] for names in blocks)
+    return ["\n".join(text_tables.aligned(list(zip(*each, strict=True)), right=True)) for each in columns]

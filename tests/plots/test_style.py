@@ -20,7 +20,7 @@ from preference_cases import preferences  # noqa: E402
 
 import xsumstat  # noqa: E402
 from xsumstat import accessor  # noqa: E402
-from xsumstat.plots import parts, pvalues  # noqa: E402
+from xsumstat.plots import captions, layout, pvalues, style  # noqa: E402
 
 GOLD = "$gold_{x}$ \\beta"
 METRICS = ["_hidden", "$x$", "a_b^2", "\\alpha {", "one $ only", "$\\nosuch{"]
@@ -297,15 +297,15 @@ def contrast(one, two):
     return high / low
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-def test_colours_can_be_told_from_the_ground(style):
-    with plt.style.context(style):
+@pytest.mark.parametrize("theme", ["default", "dark_background"])
+def test_colours_can_be_told_from_the_ground(theme):
+    with plt.style.context(theme):
         ground = plt.rcParams["figure.facecolor"]
-        assert contrast(parts.ink(), ground) > 7
-        hues = [parts.colour(at) for at in range(7)]
+        assert contrast(style.ink(), ground) > 7
+        hues = [style.colour(at) for at in range(7)]
         assert len(set(hues)) == 7 and all(contrast(hue, ground) > 2 for hue in hues)
-        assert 1.1 < contrast(parts.faint(), ground) < 2 and contrast(parts.grey(), ground) > 1.4
-        for area in parts.grounds():
+        assert 1.1 < contrast(style.faint(), ground) < 2 and contrast(style.grey(), ground) > 1.4
+        for area in style.grounds():
             assert contrast(area, ground) < 1.6 and contrast(hues[0], area) > 3
 
 
@@ -331,7 +331,7 @@ def test_names_of_numbers_and_dates(named):
     ],
 )
 def test_the_limits_of_a_variable(variables, variable, want):
-    assert parts.limits_of(xr.Dataset(dict.fromkeys(variables, 0.0)), variable) == want
+    assert captions.limits_of(xr.Dataset(dict.fromkeys(variables, 0.0)), variable) == want
 
 
 @pytest.mark.parametrize(
@@ -345,14 +345,14 @@ def test_the_limits_of_a_variable(variables, variable, want):
 )
 def test_the_bounds_of_a_correlation_and_of_a_difference(coefficient, correlation, difference):
     result = xr.Dataset(attrs={"coefficient": coefficient} if coefficient else {})
-    assert parts.bounds_of(result, "correlation") == correlation
-    assert parts.bounds_of(result, "difference") == difference
+    assert captions.bounds_of(result, "correlation") == correlation
+    assert captions.bounds_of(result, "difference") == difference
 
 
 def test_a_name_of_two_lines_is_as_wide_as_the_longer(named):
     def columns(name):
         axis = plt.figure(figsize=(5, 3), layout="constrained").subplots()
-        parts.finished([axis], None, items=[(name, {"marker": "o"})] * 2, heading="title")
+        layout.finished([axis], None, items=[(name, {"marker": "o"})] * 2, heading="title")
         return axis.figure.legends[0]._ncols
 
     assert columns("a name of two\nlines in a legend") == 2
@@ -369,7 +369,7 @@ def _simulated(colours):
     return [colorspacious.cspace_convert(each, "sRGB1", "CAM02-UCS") for each in seen]
 
 
-@pytest.mark.parametrize("hues", [parts.HUES, parts._LIGHT_HUES])
+@pytest.mark.parametrize("hues", [style.HUES, style._LIGHT_HUES])
 def test_hues_are_told_apart_by_colour_blind_readers(hues):
     """A distance of 1 can just be seen side by side; 10 is plain, as between Okabe and Ito's own colours (11)."""
     for seen in _simulated(hues):
@@ -384,17 +384,17 @@ def test_steps_of_p_values_are_in_order_for_colour_blind_readers_and_in_grey(ste
         assert (lightness > 7).all() or (lightness < -7).all()
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-def test_the_ends_and_the_middle_of_a_diverging_map_are_told_apart(style):
-    with plt.style.context(style):
-        ends = [parts.diverging()(at)[:3] for at in (0.0, 0.25, 0.5, 0.75, 1.0)]
+@pytest.mark.parametrize("theme", ["default", "dark_background"])
+def test_the_ends_and_the_middle_of_a_diverging_map_are_told_apart(theme):
+    with plt.style.context(theme):
+        ends = [style.diverging()(at)[:3] for at in (0.0, 0.25, 0.5, 0.75, 1.0)]
     for seen in _simulated(ends):
         apart = np.linalg.norm(seen[:, None] - seen[None], axis=-1)
         assert apart[~np.eye(5, dtype=bool)].min() > 10
 
 
 def test_markers_differ_where_colours_are_not_seen():
-    styles = [parts.style_of(at) for at in range(28)]
+    styles = [style.of(at) for at in range(28)]
     assert len(set(styles)) == 28
     assert all(one[1] != other[1] for one, other in zip(styles, styles[1:], strict=False))
 
@@ -407,11 +407,11 @@ def test_pictures_suit_the_figure_of_the_axes_that_are_given(named):
         light = plt.figure(facecolor="white").add_subplot(facecolor="white")
         result.meta.plot.forest(ax=light, title="light")
     result.meta.plot.forest(ax=dark, title="dark")
-    assert dark.title.get_color() == "#dddddd" and light.title.get_color() == parts.INK
+    assert dark.title.get_color() == "#dddddd" and light.title.get_color() == style.INK
     assert dark.collections[0].get_facecolor() is not None
     lines = [line.get_color() for line in dark.lines if line.get_marker() == "o"]
-    assert lines == [parts._LIGHT_HUES[0]]
-    assert parts.ink() == parts.INK  # nothing is left behind
+    assert lines == [style._LIGHT_HUES[0]]
+    assert style.ink() == style.INK  # nothing is left behind
     with pytest.raises(TypeError, match="ax must be a matplotlib Axes, as plt.subplots"):
         result.meta.plot.forest(ax=plt.figure())
 
@@ -419,11 +419,11 @@ def test_pictures_suit_the_figure_of_the_axes_that_are_given(named):
 def test_figures_without_a_ground_stand_on_that_of_their_axes(named):
     """As in notebooks, whose figures are often transparent."""
     with plt.rc_context({"figure.facecolor": "none"}):
-        assert parts.ink() == parts.INK
+        assert style.ink() == style.INK
         with plt.rc_context({"axes.facecolor": "black"}):
-            assert parts.ink() == "#dddddd"
+            assert style.ink() == "#dddddd"
         with plt.rc_context({"axes.facecolor": "none"}):
-            assert parts.ink() == parts.INK
+            assert style.ink() == style.INK
     outer = plt.figure(facecolor="black")
     axis = outer.subfigures(1, 2)[0].subplots()
     axis.set_facecolor("none")
