@@ -155,6 +155,17 @@ def test_where_nothing_changed_there_is_no_doubt():
     assert bool(found["equivalent"]) and 0.02 < float(found["changed_high"]) < 0.2
 
 
+@for_each("level, systems", [("global", 1), ("global", 4), ("input", 4), ("system", 8)])
+def test_a_version_that_changed_no_score_agrees_as_before(level, systems):
+    """Limits of a correlation lie unevenly about it, so those of the difference had a width (.31 at system level)."""
+    new, old = versions(systems, noise=0, gaps=systems > 1)
+    found = of(new, old, level=level, margin=1e-3)
+    assert [float(found[name]) for name in ("difference", "ci_low", "ci_high", "pvalue")] == [0, 0, 0, 0]
+    assert bool(found["equivalent"])
+    lazy = of(new.chunk(input=7), old.chunk(input=5), level=level, margin=1e-3).compute()
+    assert bool(lazy["equivalent"]) and float(lazy["ci_high"]) == 0
+
+
 def test_a_constant_shift_of_one_system_is_certain():
     new, old = versions(noise=0, shift=(2.0,), gaps=False)
     found = of(new, old)

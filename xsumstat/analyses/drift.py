@@ -129,10 +129,18 @@ def drift(
     for version, name in ((NEW, "new_correlation"), (OLD, "old_correlation")):
         found[name] = each.sel({_VERSION: version}, drop=True)
     found = found.assign(pair.changes(1 - alpha) | pair.alone).transpose("metric", "system", ...)
+    found = _certain_where_unchanged(found)
     kept = {key: agreement.attrs[key] for key in ("level", "coefficient", "undefined", "resample", "gold", "method")}
     kept |= {"margin": margin, "alpha": alpha, "n_systems": pair.sizes["system"], "n_inputs": pair.sizes["input"]}
     kept["cluster"] = cluster
     return later.attached(results.result(found, (*pair.ds["score"].dims, *pair.gold.dims), analysis="drift", **kept))
+
+
+def _certain_where_unchanged(found: xr.Dataset) -> xr.Dataset:
+    """No change of agreement where no score changed: MOVER's limits have a width even for two equal correlations."""
+    same = (found["changed_share"] == 0) & (found["difference"] == 0)
+    certain = {name: found[name].where(~same, 0.0) for name in ("ci_low", "ci_high", "pvalue")}
+    return found.assign({**certain, "equivalent": found["equivalent"] | same})
 
 
 @dataclass(frozen=True)

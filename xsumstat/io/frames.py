@@ -156,6 +156,8 @@ def _of_scores_alone(
 
 def _report_rows_without_scores(frame: pd.DataFrame, ds: xr.Dataset, labelled: list[str]) -> None:
     """Warn of outputs without any number: no array of scores can distinguish them from outputs that do not exist."""
+    if ds.sizes["metric"] < 2:  # ratings alone, of which some are not yet there
+        return
     listed = len(frame.drop_duplicates(labelled))
     lacking = listed - int(ds["score"].notnull().any("metric").sum())
     if 0 < lacking < listed:

@@ -321,7 +321,7 @@ def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> None:
 
 def _held(column: pd.Series[Any]) -> str:
     """What a column of texts holds that could be scores."""
-    if tabular.is_nested(column):
+    if tabular.is_nested(column) or _holds_percentages(column):  # whose way is reported elsewhere
         return ""
     number = words.comma(column)
     if number is not None:
