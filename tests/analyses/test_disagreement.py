@@ -138,7 +138,7 @@ def test_without_ties_it_is_kendalls_tau_again(demo):
 
 def test_pairs_are_drawn_where_there_are_too_many():
     ds = padded((120, 8), metrics=2)
-    with pytest.warns(UserWarning, match=r"5,000 pairs of outputs are drawn on 1 of 2 inputs"):
+    with warns("drawn", "5,000 .* 1 of 2 "):
         got = ds.meta.disagreement(n_bins=3, max_pairs=5000, rng=1)
     exact = ds.meta.disagreement(n_bins=3, rng=1)
     assert got.attrs["n_sampled_inputs"] == 1 and exact.attrs["n_sampled_inputs"] == 0
@@ -157,7 +157,7 @@ def test_drawn_pairs_with_ties_are_counted_as_a_plain_loop_counts_them():
     x = np.round(rng.normal(size=(2, 40, 3)))
     ds = xr.Dataset({"score": (("metric", "system", "input"), x)}, {"metric": ["a", "b"]})
     ds.score[0, 35:, 1] = np.nan
-    with pytest.warns(UserWarning, match="200 pairs of outputs are drawn on 3 of 3"):
+    with warns("drawn", "200 .* 3 of 3 "):
         got = ds.meta.disagreement(n_bins=4, max_pairs=200, n_resamples=9, rng=7).sel(metric="a", other_metric="b")
     height = scaled(x, "all").mean(axis=0)
     opposite, total = np.zeros((2, 4), dtype=int)
@@ -230,7 +230,7 @@ def test_improvement_consistency_equals_a_double_loop(within, points):
 
 def test_outputs_are_drawn_where_there_are_too_many():
     ds = padded((120, 8), metrics=2)
-    with pytest.warns(UserWarning, match="outputs are drawn on 1 of 2"):
+    with warns("drawn", " 1 of 2 "):
         got = ds.meta.improvement_consistency(max_pairs=119 * 50, n_bins=2, rng=1)
     assert int((got.n_outputs + got.n_best).sum()) == 50 + 8
     exact = ds.meta.improvement_consistency(n_bins=2, rng=1)

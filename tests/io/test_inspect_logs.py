@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import warns
 
 from xsumstat.io import frames, inspect_logs
 from xsumstat.io.inspect_logs import read_inspect
@@ -74,7 +75,7 @@ def test_values_of_every_kind(tmp_path):
         sample.update(id=values.index(value), scores={"s": {"value": value}})
     path = tmp_path / "a.json"
     path.write_text(json.dumps(content))
-    with pytest.warns(UserWarning, match=r"left out scores that are not numbers: 's' \('great' in a\.json, sample 4"):
+    with warns("scores_left_out", r"'s' \('great' in a\.json, sample 4"):
         ds = read_inspect(path)
     np.testing.assert_array_equal(ds.score.values.ravel(), [1, 1, 2.5, np.nan])
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.core.labels import labels_along, labels_where
+from xsumstat.core.labels import labels_along
 
 NAME = "higher_is_better"
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
@@ -72,7 +72,8 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
     better = values.coords.get(NAME)
     if better is None or better.dims != ("metric",):
         return []
-    return labels_where(~as_bool(better))
+    lower_is_better = ~as_bool(better).values
+    return [label for label, is_lower in zip(labels_along(values, "metric"), lower_is_better, strict=True) if is_lower]
 
 
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:

@@ -75,9 +75,8 @@ def bars(
         axis.axvline(0, color=style.ink(), lw=0.8, zorder=3)
         layout.grid(axis, "x")
         layout.panel_title(axis, name, _WIDE)
-    layout.name_axes(axes, captions.variable_label(result, variable))
-    for axis in axes:
         layout.emphasise(axis, result["metric"].values.tolist(), highlight)
+    layout.name_axes(axes, captions.variable_label(result, variable))
     items = layout.items_of(labels, marker="s", ls="", ms=8) + chance.items_of(kinds)
     how = captions.how_tested(result) if variable == "pvalue" else ""
     how = wording.how(result) if captions.limits_of(result, variable) else how

@@ -58,11 +58,7 @@ def pca(
     group_of, hue = _groups(result, dims, hue)
     groups = list(dict.fromkeys(group_of.values.ravel().tolist())) if hue else [""]
     beside = [dim for dim in dims if dim != hue]
-    items = [
-        (captions.clipped(str(group)), {"color": style.of(at)[0], "marker": style.of(at)[1], "ls": ""})
-        for at, group in enumerate(groups)
-        if hue and beside
-    ]
+    items = layout.items_of([captions.clipped(str(group)) for group in groups if hue and beside], ls="")
     result = result.assign(coordinate=result["coordinate"] / _spread_of_ranks(result))
     limits = _limits(result["coordinate"])
     shape = (limits[1][1] - limits[1][0]) / (limits[0][1] - limits[0][0])

@@ -59,10 +59,8 @@ def heatmap(
     score = score if "metric" in score.dims else score.expand_dims("metric")
     score, left_out = selection.first_metrics(score, metric)
     first = str(score["metric"].values[0])
-    both = xr.Dataset({"score": score, "raw": selection.as_given(ds, score)})
-    both = both.isel(_both_orders(score.isel(metric=0), order))
+    both = _in_order(xr.Dataset({"score": score, "raw": selection.as_given(ds, score)}), order)
     score, several = both["score"], score.sizes["metric"] > 1
-    selection.check_not_empty(score)
     panels = layout.panels_of(both, ["metric"])
     axes = _heatmap_axes(score, ax, figsize)
     words = _words_of_scores(ds)
@@ -79,25 +77,13 @@ def heatmap(
     return layout.finished(axes, ax, title=title, items=items, notes=notes)
 
 
-def _both_orders(score: xr.DataArray, order: Any) -> dict[str, list[int]]:
-    """Places of systems and inputs of one metric's scores, in the order asked for."""
-    listed = validate.is_list(order)
-    if not listed:
-        validate.choice("order", order, selection.ORDERS)
-    places = {}
-    for dim, other in (("system", "input"), ("input", "system")):
-        labels = score[dim].values.tolist()
-        if listed and dim == "system":
-            for label in order:
-                validate.known("label in order", label, labels, "systems")
-            places[dim] = [labels.index(label) for label in order]
-        elif listed or order == "value":
-            places[dim] = np.argsort(-score.mean(other).values, kind="stable").tolist()
-        elif order == "name":
-            places[dim] = sorted(range(len(labels)), key=lambda at: str(labels[at]))
-        else:
-            places[dim] = list(range(len(labels)))
-    return places
+def _in_order(both: xr.Dataset, order: Any) -> xr.Dataset:
+    """Systems and inputs in order by the first metric; a list selects systems."""
+    first = both[["score"]].isel(metric=0, drop=True)
+    for dim, by in (("system", order), ("input", "value" if validate.is_list(order) else order)):
+        ordered, _ = selection.shown(first, "score", order=by, dims=(dim,), most=None)
+        both = both.sel({dim: ordered[dim].values})
+    return both
 
 
 def _heatmap_axes(score: xr.DataArray, ax: Any, figsize: tuple[float, float] | None) -> list[Any]:
