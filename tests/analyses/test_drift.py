@@ -166,6 +166,17 @@ def test_a_version_that_changed_no_score_agrees_as_before(level, systems):
     assert bool(lazy["equivalent"]) and float(lazy["ci_high"]) == 0
 
 
+@for_each("dims", [("metric", "system", "input"), ("input", "system", "metric"), ("input", "metric", "system")])
+def test_any_layout_gives_the_same_bits_also_lazily(dims):
+    """Means of scores that lie otherwise in memory were added in another order."""
+    new, old = versions(6, prompts=60, noise=1.0)
+    new, old = (each.assign(score=each.score / 3) for each in (new, old))
+    found = of(new, old)
+    laid = [each.transpose(*dims).copy(deep=True) for each in (new, old)]
+    xr.testing.assert_identical(of(*laid), found)
+    xr.testing.assert_identical(of(*(each.chunk(input=7, system=2) for each in laid)).compute(), found)
+
+
 def test_a_constant_shift_of_one_system_is_certain():
     new, old = versions(noise=0, shift=(2.0,), gaps=False)
     found = of(new, old)

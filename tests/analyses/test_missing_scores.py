@@ -251,7 +251,9 @@ def test_lower_is_better():
 
 def test_the_range():
     ds = scores(11)
-    with pytest.warns(UserWarning, match=r"range of 'judge' is not known\. .* score, 1 and 5; pass score_range="):
+    with pytest.warns(
+        UserWarning, match=r"range of 'judge' is not known\. .* score, 1 and 5; missingness\(score_range="
+    ):
         ds.meta.missingness("human", n_resamples=9)
     coded = ds.assign_attrs(labels=["none", "1", "2", "3", "4", "5"])
     want = quiet(ds, "human", score_range={"judge": (0, 5)})

@@ -146,3 +146,10 @@ def test_a_metric_without_any_score_orders_nothing(demo):
     empty = demo.assign(score=demo.score.where(demo.metric != "rouge"))
     with pytest.raises(ValueError, match="by='rouge' has no score at all"):
         empty.meta.top_k(2, by="rouge")
+
+
+def test_the_best_of_many_are_not_called_all(demo):
+    found = demo.meta.top_k_corr("human", k=[8, 6], metric=["judge", "bleu"])
+    assert found.attrs["n_systems"] == 12
+    assert found.meta.conclusion().startswith("Among the 8 best systems, judge has the highest correlation")
+    assert demo.meta.top_k_corr("human", k=[12, 6], metric="judge").meta.conclusion().startswith("Among all 12 systems")

@@ -515,3 +515,17 @@ def test_analyses_that_ignore_unequal_probabilities_warn(full, question):
     rated.score[1] = full.score.sel(metric="human").values
     for other in (ds.drop_vars(COORDS), alike, rated):
         assert "unequal_probabilities" not in asked(other)
+
+
+def test_labels_with_blanks_around_them_find_their_ratings(tmp_path):
+    """A table is read without these blanks; ratings of such prompts found no output and were left out."""
+    score = np.random.default_rng(0).normal(size=(1, 2, 3))
+    labels = {"metric": ["judge"], "system": ["a", " b "], "input": ["x ", "y\n", "z"]}
+    drawn = xr.Dataset({"score": (("metric", "system", "input"), score)}, labels).meta.sample_inputs(
+        3, path=tmp_path / "a.csv", rng=0
+    )
+    rows = pd.DataFrame([(s, i) for s in labels["system"] for i in labels["input"]], columns=["system", "input"])
+    rows.assign(human=[1, 2, 3, 4, 5, 6]).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.warns(xsumstat.LeftOutWarning, match="blanks around labels"):
+        found = xsumstat.add_gold(drawn, tmp_path / "b.csv").score.sel(metric="human")
+    assert found.transpose("system", "input").values.tolist() == [[1, 2, 3], [4, 5, 6]]

@@ -138,6 +138,32 @@ def test_the_alternative_says_who_beats_whom(alternative, difference, who):
     assert conclusion(result).startswith(f"{who}: their correlations differ by .30, p = .001")
 
 
+@pytest.mark.parametrize(("alternative", "side"), [("greater", "better"), ("less", "worse")])
+def test_a_one_sided_test_denies_one_side_only(alternative, side):
+    """Two sides would say that metrics whose interval excludes 0 do not differ."""
+    asked = {"alternative": alternative, "n_resamples": 99, "resample": "both", "swap": "scores"}
+    one = pairs([[np.nan, 0.992], [np.nan, np.nan]], [[np.nan, 0.07], [np.nan, np.nan]], ["a", "b"], **asked)
+    said = conclusion(one)
+    assert f"a is not significantly {side} than b: their correlations differ by .07, p = .992" in said
+    assert "(permutation test, one-sided, 99 swaps of scores; p-values not corrected; alpha .05" in said
+    assert "no significant difference" not in said
+    p = np.array([[np.nan, 0.001, 0.3], [0.999, np.nan, 0.6], [0.7, 0.4, np.nan]])
+    several = conclusion(pairs(p, np.full((3, 3), 0.1), ["a", "b", "c"], **asked))
+    assert "1 of 6 one-sided tests of two metrics are significant" in several
+    assert "pairs of metrics differ" not in several
+    assert "one-sided" not in conclusion(pairs(p, p - 0.5, ["a", "b", "c"]))
+
+
+def test_a_list_of_pairs_keeps_its_verbs():
+    """A phrase of two names is longer than a name may be; only names are shortened."""
+    names = ["ptr_generator_out_pointer_gen_cov", "pnbert_out_bert_lstm_pn_rl", "presumm_out_trans_abs", "z" * 80]
+    p = np.where(np.eye(4, dtype=bool), np.nan, 0.001)[:3]
+    result = pairs(np.vstack([p, p[:1]]), np.full((4, 4), 0.3), names).isel(metric=[0, 1], other_metric=[2, 3])
+    said = conclusion(result)
+    assert f"{names[0]} beats {names[2]}, {names[0]} beats zzz" in said
+    assert "z" * 61 not in said
+
+
 def test_many_tests_without_a_correction_are_remarked_on():
     size = 16
     p = np.where(np.eye(size, dtype=bool), np.nan, 0.5)

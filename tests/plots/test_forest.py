@@ -159,6 +159,14 @@ def test_one_metric_beside_several_has_one_panel_with_a_row_for_each(demo):
         pairs.meta.plot.forest(metric="judges")
 
 
+def test_a_single_row_has_space_beside_legend_and_note(demo):
+    for found in (
+        demo.meta.compare_metrics("human", metric=["judge"], other=["bleu"]),
+        of_demo("ci", "human")[{"metric": [0]}],
+    ):
+        found.meta.plot.forest().figure.canvas.draw()  # without the warning that the layout is not applied
+
+
 def test_what_a_density_is_stands_below(demo):
     said = "density of plausible values: its quantiles are the limits of intervals at all confidence levels"
     assert said in small_words(of_demo("ci", "human").meta.plot.forest())

@@ -21,7 +21,7 @@ from xsumstat.analyses.measure import (
     random_dims,
     these_systems,
 )
-from xsumstat.analyses.versions import Pairs, check_along, check_base, margin_of
+from xsumstat.analyses.versions import Pairs, check_along, check_base, check_reach, margin_of
 from xsumstat.core import arguments, validate
 from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import CorrelationFunction
@@ -161,6 +161,7 @@ def margin_sensitivity(
     drawn = n_resamples, cluster, rng, progress
     test = _Test.of(level, coefficient, missing, undefined, method, resample, alpha, *drawn)
     grid = equivalence_tests.checked_grid(margins)
+    check_reach("each of margins", float(grid[-1]), test.measure)
     test, pairs = test.asked(ds, gold, metric, along, base, other)
     kept = [] if by is None else validate.several("by", by, "a dim or several")
     for dim in kept:

@@ -96,7 +96,8 @@ def top_k_corr(
     later = value_checks.Checks()
     later.take(functools.partial(_said_together, sizes), *(each.checks for each in said))
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
-    joined = joined.transpose("metric", "k", ...).assign_attrs({**curve[0].attrs, "analysis": "top_k_corr"})
+    attrs = {**curve[0].attrs, "analysis": "top_k_corr", "n_systems": len(order)}
+    joined = joined.transpose("metric", "k", ...).assign_attrs(attrs)
     return later.attached(results.described(joined))
 
 

@@ -37,6 +37,19 @@ def check_base(along: Any, base: Any) -> None:
         raise ValueError(f"base={validate.given(base)} is a label of an additional dim: name the dim in along=")
 
 
+def check_reach(argument: str, margin: float, measure: Measure) -> None:
+    """No margin that every difference lies within, as 5 for 5 % is."""
+    if measure.coefficient.name not in COEFFICIENTS:
+        return  # a function's values may have any size
+    least, most = measure.coefficient.bounds
+    if margin >= most - least:
+        hint = f"; write {margin / 100:g} for {margin:g} %" if margin <= 100 else ""
+        raise ValueError(
+            f"{argument} must be below {most - least:g}, the largest difference that two values of "
+            f"coefficient={measure.coefficient.name!r} can have, got {margin:g}{hint}"
+        )
+
+
 def margin_of(
     ds: xr.Dataset, margin: Any, rating: Any, metrics: list[Hashable], at_base: Mapping[str, Any], measure: Measure
 ) -> xr.DataArray:
@@ -50,6 +63,7 @@ def margin_of(
     if not isinstance(margin, str):
         if not validate.number("margin", margin, -np.inf, np.inf) > 0:
             raise ValueError(f"margin must be above 0, got {validate.given(margin)}")
+        check_reach("margin", float(margin), measure)
         return xr.DataArray(float(margin))
     validate.choice("margin", margin, _RATER_MARGINS)
     if rating is None or isinstance(rating, str):

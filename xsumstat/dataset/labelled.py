@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def by_label(
     """
     kinds = types or {}
     outputs = xr.apply_ufunc(
-        function,
+        partial(_in_one_order, function),
         *(chunking.whole(values, core) for values, core in inputs),
         input_core_dims=[list(core) for _, core in inputs],
         output_core_dims=[list(each) for each in dims.values()],
@@ -107,6 +108,11 @@ def by_label(
         keep_attrs=False,
     )
     return dict(zip(dims, outputs if len(dims) > 1 else [outputs], strict=True))
+
+
+def _in_one_order(function: Callable[..., Any], *arrays: Any) -> Any:
+    """Call with arrays that lie alike in memory, whatever the order of dims: sums add, and round, in that order."""
+    return function(*(np.ascontiguousarray(each) if np.ndim(each) else each for each in arrays))
 
 
 def labels_of(scores: Scores) -> list[tuple[Any, ...]]:

@@ -159,9 +159,11 @@ class Tests:
 
     name: TestName
     over: Over
+    one_sided: bool = False
 
     def __str__(self) -> str:
-        return self.over.after(self.name.short)
+        side = ", one-sided" if self.one_sided and "one-sided" not in self.name.short else ""
+        return self.over.after(f"{self.name.short}{side}")
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,13 @@ def tests(result: xr.Dataset) -> Tests | None:
     method, analysis = str(attrs.get("method", "")), str(attrs.get("analysis", ""))
     of_its_own = ANALYSES[analysis].tests if analysis in ANALYSES else {}
     name = of_its_own.get(method) or of_its_own.get("") or _TESTS.get(method) or TestName(method or "test")
-    return Tests(name, _over(attrs, _swaps(attrs) if name.draws == "swaps" else name.draws))
+    over = _over(attrs, _swaps(attrs) if name.draws == "swaps" else name.draws)
+    return Tests(name, over, is_one_sided(attrs))
+
+
+def is_one_sided(attrs: Mapping[Any, Any]) -> bool:
+    """Whether a test of a pair and that of its mirror image ask for opposite differences."""
+    return attrs.get("alternative") in ("greater", "less") and attrs.get("analysis") != "equivalence"
 
 
 def test_words(result: xr.Dataset) -> str:
@@ -416,7 +424,12 @@ def _are_human(label: Hashable) -> bool:
 
 def listed(labels: Iterable[Hashable], most: int = 5, last: str = "and") -> str:
     """Labels or words in a sentence: a, b and c; or the first few, and how many more."""
-    texts = [name(each) if isinstance(each, Label) else shortened(each) for each in labels]
+    return joined((name(each) if isinstance(each, Label) else shortened(each) for each in labels), most, last)
+
+
+def joined(phrases: Iterable[str], most: int = 5, last: str = "and") -> str:
+    """The same of phrases, whose labels have been shortened."""
+    texts = list(phrases)
     if len(texts) > most + 1:
         return f"{', '.join(texts[:most])} {last} {len(texts) - most:,} more"
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}" if texts else ""

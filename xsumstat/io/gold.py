@@ -166,6 +166,7 @@ def join(ds: xr.Dataset, human: xr.DataArray, *, name: str) -> tuple[xr.Dataset,
     several = by_raters.RATER in human.dims and human.sizes[by_raters.RATER] > 1
     mean = human.mean(by_raters.RATER) if by_raters.RATER in human.dims else human
     labels = {dim: _labels(score, dim) for dim in facts.CELLS}
+    human, mean = (_with_blanks(each, labels) for each in (human, mean))
     _report_alike(labels, mean)
     placed = _placed(mean, labels)
     there = score.notnull().any([dim for dim in score.dims if dim not in facts.CELLS]).transpose(*facts.CELLS)
@@ -186,6 +187,20 @@ def _labels(score: xr.DataArray, dim: str) -> pd.Index:
         raise ValueError(f"the scores have no labels along {dim!r}, by which human scores could find their outputs")
     labels: pd.Index = score.indexes[dim]
     return labels
+
+
+def _with_blanks(human: xr.DataArray, labels: Mapping[str, pd.Index]) -> xr.DataArray:
+    """Human scores with the blanks around labels that the scores have: reading a table left them out."""
+    for dim, ours in labels.items():
+        theirs = _labels(human, dim)
+        by_bare: dict[str, list[str]] = {}
+        for label in ours:
+            if isinstance(label, str) and label != label.strip() and label.strip() not in ours:
+                by_bare.setdefault(label.strip(), []).append(label)
+        meant = {bare: found[0] for bare, found in by_bare.items() if len(found) == 1 and found[0] not in theirs}
+        if meant:
+            human = human.assign_coords({dim: pd.Index([meant.get(label, label) for label in theirs], dtype=object)})
+    return human
 
 
 def _report_alike(labels: Mapping[str, pd.Index], human: xr.DataArray) -> None:

@@ -174,7 +174,7 @@ def corr(result: xr.Dataset) -> list[str]:
         each = [f"{name(named[at])} ({shown[at]})" for at in rest]
         last = f"; last is {each[-1]}" if len(rest) > 3 else ""
         ahead = "It is" if len(order) - len(rest) == 1 else "They are"
-        said.append(f"{ahead} followed by {listed(each[:3])}{last}.")
+        said.append(f"{ahead} followed by {wording.joined(each[:3])}{last}.")
     return said + undefined(result, "correlation")
 
 
@@ -267,7 +267,7 @@ def _differences(result: xr.Dataset) -> list[str]:
             for at, to in np.argwhere(side)
         ]
         if pairs:
-            said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({listed(pairs)})")
+            said.append(f"{len(pairs):,} {'lie' if len(pairs) > 1 else 'lies'} {word} 0 ({wording.joined(pairs)})")
     neither = int(tested - above.sum() - below.sum())
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")

@@ -10,7 +10,7 @@ import xarray as xr
 from xsumstat.analyses import adjust
 from xsumstat.core import validate
 from xsumstat.dataset import wording
-from xsumstat.dataset.wording import alpha_of, listed, name, setting
+from xsumstat.dataset.wording import alpha_of, name, setting
 from xsumstat.narrative.findings import coefficient, gold, labels
 from xsumstat.narrative.findings_preferences import between, percent
 
@@ -125,7 +125,7 @@ def _significant(one: xr.Dataset, what: str) -> str:
     for at in found[:_MOST]:
         shift, low, high = (float(one[f"{what}{end}"][at]) for end in ("", "_low", "_high"))
         each.append(f"{name(named[at])} {wording.estimate(shift, low, high)}")
-    return listed([*each, *([f"{len(found) - _MOST:,} more"] if len(found) > _MOST else [])])
+    return wording.joined([*each, *([f"{len(found) - _MOST:,} more"] if len(found) > _MOST else [])])
 
 
 def interaction(one: xr.Dataset) -> str:
@@ -150,4 +150,4 @@ def ranks(one: xr.Dataset) -> str:
         return ""
     named = labels(one, "system")
     each = [f"{name(named[at])} from {old[at]} to {new[at]}" for at in moved]
-    return f"Ranks of systems by their means changed: {listed(each, 4)}."
+    return f"Ranks of systems by their means changed: {wording.joined(each, 4)}."

@@ -77,7 +77,7 @@ def _pairs(result: xr.Dataset, dims: tuple[str, ...]) -> list[str]:
                 apart.append(f"{of}{name(high)} above {name(low)}")
     if not tests:
         return ["No pair of groups could be compared."]
-    listing = f": {listed(apart, _MOST_PAIRS)}" if apart else ""
+    listing = f": {wording.joined(apart, _MOST_PAIRS)}" if apart else ""
     what = "comparisons of two groups are significant" if len(named) > 1 else "pairs of groups differ significantly"
     many = f"{len(apart):,} of {tests:,} {what}"
     return [f"{many} ({settled_by(result)}; {coefficient(result)}){listing}."]

@@ -18,7 +18,7 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import drawn, few_systems, pair_results, scope, wording
-from xsumstat.dataset.wording import alpha_of, listed, name, number, setting
+from xsumstat.dataset.wording import alpha_of, joined, listed, name, number, setting
 from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
@@ -170,8 +170,10 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         said.append(f"{who} has the highest correlation with {gold(result)} in these data.")
         whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
+    if wording.is_one_sided(result.attrs):
+        found = f"{whom}{len(won):,} of {adjust.n_tests(result):,} one-sided tests of two metrics are significant"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
-    listing = f": {listed(pairs)}" if first is None and pairs else ""
+    listing = f": {joined(pairs)}" if first is None and pairs else ""
     tested = {label for pair in compared for label in pair}
     alone = [label for label in labels(result) if label not in tested]
     said += [f"No test of {listed(alone)} could be made."] if alone else []
@@ -204,6 +206,9 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     sign = -1.0 if won and won[0] == (other, one) else 1.0
     value = sign * float(result["difference"].transpose(*dims).values[at, to])
     verdict = f"{wording.of_whom(result)}there is no significant difference between {name(one)} and {name(other)}"
+    if wording.is_one_sided(result.attrs) and adjust.n_tests(result) == 1:
+        side = "better" if result.attrs["alternative"] == "greater" else "worse"
+        verdict = f"{wording.of_whom(result)}{name(one)} is not significantly {side} than {name(other)}"
     verdict = wording.capitalised(verdict)
     if won:
         verdict = f"{wording.of_whom(result)}{name(won[0][0])} beats {name(won[0][1])}"
@@ -230,7 +235,7 @@ def _clusters(result: xr.Dataset, of: str = "correlation") -> list[str]:
     groups = [[at for at in order if cluster[at] == each] for each in sorted(set(cluster.tolist()) - {0})]
     if not groups:
         return ["No metric has a rank."]
-    texts = [listed((f"{name(named[at])} ({number(values[at])})" for at in group), 4) for group in groups]
+    texts = [joined((f"{name(named[at])} ({number(values[at])})" for at in group), 4) for group in groups]
     more = f"; and {len(texts) - 4:,} more clusters" if len(texts) > 5 else ""
     shown = texts[:4] if more else texts
     numbered = "; ".join(f"({at}) {text}" for at, text in enumerate(shown, 1))
@@ -282,7 +287,7 @@ def rank_stability(result: xr.Dataset) -> list[str]:
     rest = len(order) - len(texts)
     more = [f"{rest:,} more in the rest"] if rest > 0 else []
     return [
-        f"In {wording.drawn_tasks(result.attrs)}, {listed([*texts, *more], 5)}.",
+        f"In {wording.drawn_tasks(result.attrs)}, {joined([*texts, *more])}.",
         "The shares describe other tasks like these, with these systems and inputs.",
     ]
 
@@ -329,8 +334,8 @@ def equivalence(result: xr.Dataset) -> list[str]:
         first = f"{only} {verdict} within {within}{_difference(result)} ({_level(result)}; {coefficient(result)})"
     else:
         first = f"{said} ({_level(result)}; {coefficient(result)})"
-        first += f": {listed(yes.values())}" if yes else ""
-    many = f" ({listed(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
+        first += f": {joined(yes.values())}" if yes else ""
+    many = f" ({joined(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
         f"{first}.",
         *([f"Metrics not shown to be equivalent{many} may still be equivalent."] if no else []),
@@ -396,7 +401,7 @@ def _resolved(rows: list[Hashable], columns: list[Hashable], probability: FloatA
         share, sure = better[0]
         return f"{share} of the resamples, which {'decides' if sure else 'does not decide'} which metric is better"
     decided_ = [share for share, sure in better if sure]
-    told = f": {listed(decided_, 4)}" if decided_ else ""
+    told = f": {joined(decided_, 4)}" if decided_ else ""
     return f"for {len(decided_):,} of {len(better):,} pairs of metrics it is clear which is better{told}"
 
 
@@ -589,7 +594,7 @@ def alt_test(result: xr.Dataset) -> list[str]:
         found = [at for at, rate in enumerate(rates) if not math.isnan(rate) and (rate >= WINNING) == may]
         each = [f"{name(named[at])} (wins against {round(rates[at] * raters[at])} of {raters[at]})" for at in found]
         if each:
-            texts.append(f"{listed(each)} {verb}")
+            texts.append(f"{joined(each)} {verb}")
     verdicts: list[str] = [wording.Sentence("; ".join(texts), how)] if texts else ["No judge could be tested."]
     if mapped := result.attrs.get("calibrated"):
         were = "were" if ", " in str(mapped) else "was"
@@ -646,7 +651,7 @@ def _beside(result: xr.Dataset, variable: str, level: float, shown: str, head: s
             shares = values.isel({dim: at}).values.ravel()
             told = number(shares[0]) if cells == 1 else f"{per_label[at]:,} of {cells:,}"
             texts.append(f"{name(label)} ({told})")
-        said += [f"{word} for {listed(texts, 6)}"] if texts else []
+        said += [f"{word} for {joined(texts, 6)}"] if texts else []
     return [f"{head} in {result.attrs['n_trials']:,} trials: {'; '.join(said)}."] if said else ["No trial is defined."]
 
 

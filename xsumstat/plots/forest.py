@@ -30,6 +30,7 @@ _CEILING, _OTHERS = "human ceiling: a rater with the mean of the others", "the m
 _TAIL = 0.001
 # arctanh of what is 1 to rounding.
 _AT_1 = 19.0
+_LEAST_HIGH = 2.7  # inches, of which legend and note may take more than half
 _MOST_OTHERS = 8  # panels of metrics that differences are from
 
 
@@ -151,7 +152,7 @@ def _axes(
     across, down = layout.grid_of(len(rows))
     per_row = 0.34 if hue is None else 0.2 + 0.13 * result.sizes[hue]
     width = layout.label_width(result["metric"]) * (1 if alike else across) + layout.INCHES * across
-    size = (width, 0.6 + (0.75 + per_row * max(map(len, names))) * down)
+    size = (width, max(_LEAST_HIGH, 0.6 + (0.75 + per_row * max(map(len, names))) * down))
     axes = layout.axes_for(len(rows), size, ax, sharex=True, sharey=alike, figsize=figsize)
     for axis, labels in zip(axes[:1] if alike else axes, names, strict=False):
         layout.name_rows(axis, labels, above=0.9)

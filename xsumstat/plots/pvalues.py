@@ -84,7 +84,7 @@ def pvalues(
     axes[0].set_yticks(range(rows), captions.texts(result[sides[0]]), **style.PLAIN)
     question, items = _question(result, sides[0]), _steps_legend(result, alpha)
     measured = captions.correlation_label(result) if "coefficient" in result.attrs else ""
-    without = f"without a number: p > {_SHOWN:g}" if annotate and _is_one_sided(result) else ""
+    without = f"without a number: p > {_SHOWN:g}" if annotate and wording.is_one_sided(result.attrs) else ""
     notes = [measured, captions.how_tested(result), without, too_few, left_out, undefined]
     return layout.finished(axes, ax, title=title, items=items, heading=question, notes=notes)
 
@@ -128,7 +128,7 @@ def _sorted_sides(result: xr.Dataset, sides: tuple[str, str], metric: Any, order
 
 
 def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, annotate: bool) -> None:
-    one_sided = _is_one_sided(panel)
+    one_sided = wording.is_one_sided(panel.attrs)
     p = panel["pvalue"].transpose(*order).values
     adjusted = (
         panel["pvalue_adjusted"].transpose(*order).values if "pvalue_adjusted" in panel else np.full(p.shape, np.nan)
@@ -150,11 +150,6 @@ def _matrix(axis: Any, panel: xr.Dataset, order: tuple[str, str], alpha: float, 
     labels = captions.texts(panel[order[1]])
     axis.set_xticks(range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **style.PLAIN)
     layout.bare(axis)
-
-
-def _is_one_sided(result: xr.Dataset) -> bool:
-    """Whether a cell and its mirror image ask for opposite differences, so one of each two is above .5."""
-    return result.attrs.get("alternative") in ("greater", "less") and result.attrs.get("analysis") != "equivalence"
 
 
 def _steps() -> tuple[str, ...]:
