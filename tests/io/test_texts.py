@@ -36,7 +36,8 @@ def test_texts_become_codes_in_the_order_given():
     assert ds.metric.values.tolist() == ["human", "judge", "length"] and ds.attrs["labels"].split("\n") == LABELS
     want = [[1, 0, 1, 1, 0], [1, 1, np.nan, 0, 0]]
     np.testing.assert_array_equal(ds.score.sel(metric="human"), want)
-    turned = frame().meta.to_scores(wide=True, labels=LABELS[::-1])
+    with pytest.warns(xsumstat.CautionWarning, match=r"'pass' the lowest.*labels=\['fail', 'pass'\] if this is wrong"):
+        turned = frame().meta.to_scores(wide=True, labels=LABELS[::-1])
     np.testing.assert_array_equal(turned.score.sel(metric="human"), 1 - np.array(want))
     assert ds.topic.dims == ("input",)
 
@@ -122,3 +123,40 @@ def test_verdicts_of_tools_are_a_metric_with_labels(tmp_path):
     ds = xsumstat.read_promptfoo(tmp_path)
     assert ds.attrs["labels"].split("\n") == LABELS
     np.testing.assert_array_equal(ds.score.sel(metric="pass", system="small"), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("found", [["Pass", "Fail"], ["Fail", "Pass"]])
+def test_the_advice_on_texts_has_the_usual_order(found):
+    rows = pd.DataFrame({"system": ["a", "a"], "input": [1, 2], "human": found, "judge": [1.0, 0.0]})
+    with pytest.raises(TypeError, match=r"such as labels=\['Fail', 'Pass'\]"):
+        rows.meta.to_scores(wide=True, ratings=["human"])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("labels", [["yes", "no"], ["poor", "fine"], ["fail", "pass"]])
+def test_an_order_that_can_be_meant_gives_no_warning(labels):
+    rows = pd.DataFrame({"system": ["a", "a"], "input": [1, 2], "human": labels, "judge": [1.0, 0.0]})
+    rows.meta.to_scores(wide=True, labels=labels)
+
+
+def tidy():
+    """One row per score: people and one judge give verdicts, another judge numbers from 0 to 100."""
+    rows = frame().drop(columns=["length", "topic"]).assign(points=[str(10 * at) for at in range(10)])
+    return rows.melt(["system", "input"], var_name="metric", value_name="score").dropna()
+
+
+def test_a_tidy_frame_holds_verdicts_of_some_and_numbers_of_others(tmp_path):
+    ds = tidy().meta.to_scores(labels=LABELS, gold="human")
+    want = wide()
+    np.testing.assert_array_equal(ds.score.sel(metric=["human", "judge"]), want.score.sel(metric=["human", "judge"]))
+    np.testing.assert_array_equal(ds.score.sel(metric="points").values.ravel(), 10.0 * np.arange(10))
+    tidy().to_csv(tmp_path / "tidy.csv", index=False)
+    read = xsumstat.io.frames.read_scores(tmp_path / "tidy.csv", labels=LABELS)
+    np.testing.assert_array_equal(read.score.sel(metric=ds.metric.values), ds.score)
+
+
+def test_one_metric_has_verdicts_or_numbers():
+    rows = tidy()
+    rows.loc[rows["metric"] == "judge", "score"] = ["pass", "1"] * 5
+    with pytest.raises(ValueError, match="none of labels"):
+        rows.meta.to_scores(labels=LABELS, gold="human")

@@ -386,3 +386,48 @@ def test_the_guide_lists_the_questions_of_the_report(page):
     guide = Path(__file__).parents[2] / "docs/guides/raters_and_judges.md"
     plain = re.sub(r"\{term\}`([^`<]+)`", r"\1", guide.read_text(encoding="utf-8"))
     assert [each.question for each in page.sections if f"| {each.question} |" not in plain] == []
+
+
+def verdicts(seed=3, passing=1.5):
+    """Verdicts of two raters and a judge, and a judge from 0 to 100 without some scores; most outputs pass."""
+    rng = np.random.default_rng(seed)
+    rows = pd.MultiIndex.from_product([["a", "b", "c"], range(60)], names=["system", "input"])
+    quality = rng.normal(size=len(rows))
+    frame = pd.DataFrame(index=rows)
+    for name in ("ann", "bob", "verdict"):
+        frame[name] = (quality + passing + 0.7 * rng.normal(size=quality.size) > 0) * 1.0
+    frame["points"] = np.clip(np.round(50 + 20 * quality + 5 * rng.normal(size=quality.size)), 0, 100)
+    frame.iloc[::11, 3] = np.nan
+    ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
+    return frame, ds.assign_attrs(labels="fail\npass")
+
+
+@pytest.mark.parametrize("passing", [1.5, 0.0])
+def test_a_judge_that_reads_nothing_may_pass_the_alt_test(passing):
+    frame, ds = verdicts(passing=passing)
+    told = str(ds.meta.report(kind="judge").conclusion())
+    most = frame[["ann", "bob"]].stack().mode()[0]
+    constant = ds.rating.to_dataset().assign(score=xr.full_like(ds.score.sel(metric=["verdict"]), most))
+    tests = [constant.meta.alt_test("rating", metric="verdict", margin=margin) for margin in (0.2, 0.1)]
+    passes = [test.winning_rate.item() >= 0.5 for test in tests]
+    assert any(passes) == (passing > 0)
+    assert ("most frequent grade passes the alternative annotator test" in told) == any(passes)
+
+
+def test_outputs_without_a_majority_are_said_to_be_left_out():
+    frame, ds = verdicts()
+    tied = int((frame["ann"] != frame["bob"]).sum())
+    assert f"This leaves out {tied} of 180 outputs, on which the raters disagree" in ds.meta.report(kind="judge").text()
+
+
+def test_a_judge_from_0_to_100_beside_verdicts_has_its_own_range():
+    frame, ds = verdicts()
+    found = ds.meta.missingness("human", metric=["verdict", "points"], rng=1)
+    assert int(found["n_missing"].sel(metric="points").sum()) == frame["points"].isna().sum()
+    filled = frame["points"].groupby("system")
+    np.testing.assert_allclose(
+        found["mean_low"].sel(metric="points"), filled.apply(lambda each: each.fillna(each.min()).mean()), atol=1
+    )
+    assert f"points has no score for {frame['points'].isna().sum()} of 180 outputs" in str(
+        ds.meta.report(kind="judge").conclusion()
+    ).replace("\n", " ")

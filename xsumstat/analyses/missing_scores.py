@@ -218,7 +218,7 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
     least, most = (each(align.without_coords(score), over) for each in (xr.DataArray.min, xr.DataArray.max))
     texts = golds.texts_of(ds)
     if given is None:
-        given = (0.0, len(texts) - 1.0) if texts else {}
+        given = dict.fromkeys(_in_codes(least, most, len(texts)), (0.0, len(texts) - 1.0)) if texts else {}
     if not isinstance(given, Mapping):
         given = dict.fromkeys(labels, given)
     for label, value in given.items():
@@ -230,6 +230,12 @@ def _range(scores: _Scores, given: Any, ds: xr.Dataset) -> tuple[tuple[xr.DataAr
         ends.append(xr.DataArray(told, {"metric": least["metric"]}, ("metric",)).fillna(end))
     scores.later.make(_check_inside, *ends, least, most)
     return (ends[0], ends[1]), [each in given for each in labels]
+
+
+def _in_codes(least: xr.DataArray, most: xr.DataArray, n: int) -> list[Hashable]:
+    """The metrics whose scores can be codes of n texts: a judge beside them may score from 0 to 100."""
+    inside = (least >= 0) & (most <= n - 1)
+    return [label for label, fits in zip(least.indexes["metric"], inside.values, strict=True) if fits]
 
 
 def _check_range(value: Any) -> None:

@@ -136,6 +136,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "perhaps_no_metric",
             "rare_class",
             "repeated_system",
+            "reversed_labels",
             "rests_on_one_system",
             "rough_plan",
             "sentinels_level",

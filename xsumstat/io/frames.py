@@ -89,7 +89,7 @@ def to_scores(
         "human" and "covariate" are analysed only if `metric=` names them.
     labels : list of str, optional
         Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; ``ds.attrs["labels"]`` has
-        a line each.
+        a line each. Other metrics may have numbers.
 
     Returns
     -------
@@ -125,7 +125,9 @@ def to_scores(
     rows.check_layout(table, metric, wide)
     table = rows.with_system(table, system)
     scale = texts.checked(labels)
-    table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide))
+    texts.report_reversed(scale)
+    who = None if wide else "metric" if metric is None else metric
+    table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide), who)
     table, dims = runs.named(table, run, dims)
     how: dict[str, Any] = {"metric": metric, "system": system, "input": input, "value": value, "wide": wide}
     how |= {"dims": dims, "aggregate": aggregate, "repeated": run is not None}
@@ -300,7 +302,9 @@ def read_scores(
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
     scale = texts.checked(labels)
-    frame = texts.coded(frame, scale, [system, input, *dims, rater], _of_scores(columns, value, ratings, wide))
+    texts.report_reversed(scale)
+    who = None if wide else metric
+    frame = texts.coded(frame, scale, [system, input, *dims, rater], _of_scores(columns, value, ratings, wide), who)
     frame, dims = runs.named(frame, run, dims)
     how: dict[str, Any] = {"metric": columns if wide else metric, "system": system, "input": input, "value": value}
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}

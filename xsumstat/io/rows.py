@@ -18,6 +18,7 @@ from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import columns as usual
 from xsumstat.io import labels, roles, tabular, words
 from xsumstat.io.labels import Codes, Labels, Place
+from xsumstat.io.texts import lowest_first
 
 # The name of the system of a frame that names none, and of the column of systems.
 SYSTEM = "system"
@@ -227,9 +228,8 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
         way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
         way = way if arguments.in_python() else "empty these fields of the file"
         return f"; to treat text as missing scores: {way}"
-    return (
-        f"; if these are grades, name them from the lowest to the highest, such as {arguments.given('labels', grades)}"
-    )
+    way = arguments.given("labels", lowest_first(grades))
+    return f"; if these are grades, name them from the lowest to the highest, such as {way}"
 
 
 def _with_decimal_commas(number: str) -> str:

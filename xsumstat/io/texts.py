@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import arguments, validate
+from xsumstat.io import words
 
 # What readers of evaluation tools code a verdict by.
 PASSES = ("fail", "pass")
@@ -56,8 +57,35 @@ def usual(frame: pd.DataFrame) -> list[str]:
     return [spelt[text] for text in pair]
 
 
-def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scores: Iterable[Any] = ()) -> pd.DataFrame:
-    """The frame with labels as codes; without `labels` unchanged."""
+def lowest_first(found: Sequence[str]) -> list[str]:
+    """Texts in their usual order if that is known, else as they are."""
+    spelt = {text.strip().lower(): text for text in found}
+    pair = next((each for each in _USUAL if len(found) == 2 and set(each) == set(spelt)), None)
+    return list(found) if pair is None else [spelt[text] for text in pair]
+
+
+def report_reversed(labels: Sequence[str]) -> None:
+    """Warn if the better of two texts is the lowest; "yes" and "true" may be what is bad."""
+    usually = lowest_first(labels)
+    if list(labels) != usually and usually[1].lower() not in ("yes", "true"):
+        validate.warn(
+            f"{arguments.given('labels', list(labels))} makes {labels[0]!r} the lowest: systems with more "
+            f"{labels[1]!r} then count as better; {arguments.given('labels', usually)} if this is wrong",
+            "reversed_labels",
+        )
+
+
+def coded(
+    frame: pd.DataFrame,
+    labels: Sequence[str],
+    named: Iterable[Any],
+    scores: Iterable[Any] = (),
+    metric: Any = None,
+) -> pd.DataFrame:
+    """The frame with labels as codes; without `labels` unchanged.
+
+    `metric` is the column of metrics of a frame with one row per score: some have labels, others numbers.
+    """
     if not labels:
         return frame
     codes = {label: float(at) for at, label in enumerate(labels)}
@@ -72,10 +100,20 @@ def coded(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], scor
         if known.all() and texts.notna().any():
             changed[column] = texts.map(codes).astype(float)
         elif column in must:
+            whose = None if metric not in frame.columns else frame[metric]
+            numbers = words.parsed(texts.where(~known))
+            if whose is not None and _of_different_metrics(texts.isin(codes), numbers.notna(), known, whose):
+                changed[column] = texts.map(codes).astype(float).fillna(numbers)
+                continue
             other = texts[~known].iloc[0]
             hint = validate.suggestion(other, labels)
             raise ValueError(f"column {column!r} has the text {other!r}, which is none of labels{hint} {list(labels)}")
     return frame.assign(**changed) if changed else frame
+
+
+def _of_different_metrics(labelled: Any, numeric: Any, known: Any, metrics: pd.Series[Any]) -> bool:
+    """Whether all other texts are numbers, and no metric has both labels and numbers."""
+    return bool((known | numeric).all()) and not set(metrics[labelled]) & set(metrics[numeric])
 
 
 def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:

@@ -17,7 +17,7 @@ from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, o
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
 # So many different ratings at most are grades.
-_MOST_GRADES = 10
+MOST_GRADES = 10
 # Differences of two systems that are planned for, in standard deviations of the human scores.
 DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # Margins of the alternative annotator test that its authors advise for experts (the default) and for crowd workers, and
@@ -94,7 +94,7 @@ def about_judges(
             Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
         ]
     classes = scale_checks.values_of(people.each)
-    if 2 <= len(classes) <= _MOST_GRADES:
+    if 2 <= len(classes) <= MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)

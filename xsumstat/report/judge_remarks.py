@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses import judges
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
+from xsumstat.core import validate
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_tests
-from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, MOST_GRADES, Ask
 from xsumstat.report.judge_subject import People
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
@@ -31,9 +33,11 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":
-        return [*_within_margin(result, shown), *_meaning(result)]
+        return [*_within_margin(result, shown), *_constant(shown, people), *_meaning(result)]
     if ask.called == BY_SYSTEM:
         return _favoured(result, people)
+    if ask.name == "ci" and result.attrs.get("gold") == wording.MAJORITY:
+        return _without_majority(people)
     if ask.name == "system_means":
         return _saved(result)
     if ask.name == "plan" and "difference" in result.coords:
@@ -61,6 +65,39 @@ def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
         *said,
         "Each judge and each rater is compared with the mean of the other raters on that rater's outputs. ci gives "
         "another number, because it uses the mean of all raters.",
+    ]
+
+
+def constant_margins(shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
+    """The margins with which a judge that always gives the most frequent grade passes, of those a judge passes with."""
+    values, counts = np.unique(people.each.values[~np.isnan(people.each.values)], return_counts=True)
+    tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
+    if not 2 <= len(values) <= MOST_GRADES or not people.each.indexes.keys() >= {"system", "input"}:
+        return []
+    constant = xr.full_like(people.each.isel(rater=0, drop=True), values[np.argmax(counts)])
+    ds = constant.expand_dims(metric=["constant"]).to_dataset(name="score")
+    return [
+        wording.setting(float(test.attrs["margin"])) for test in tests if _replaces(test) and _passes(ds, people, test)
+    ]
+
+
+def _replaces(test: xr.Dataset) -> bool:
+    return bool((test["winning_rate"] >= WINNING).any())
+
+
+def _passes(ds: xr.Dataset, people: People, test: xr.Dataset) -> bool:
+    how = {name: test.attrs[name] for name in ("margin", "alpha", "min_items")}
+    with validate.gathered():
+        return _replaces(judges.alt_test(ds, people.each, **how))
+
+
+def _constant(shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
+    margins = constant_margins({"alt_test": shown["alt_test"]}, people)
+    if not margins:
+        return []
+    return [
+        "A judge that gives every output the raters' most frequent grade, without reading it, would also pass, so "
+        "passing says little here."
     ]
 
 
@@ -210,6 +247,20 @@ def equal_pairs(people: People) -> tuple[int, int]:
         run = np.where(before == after, run + 1, 0)
         alike += run  # a value equals each of the run before it
     return int(alike.sum()), int((each * (each - 1) // 2).sum())
+
+
+def _without_majority(people: People) -> list[str]:
+    """How many outputs the majority leaves out: those on which raters disagree, usually the hardest."""
+    ratings = people.each.transpose("rater", ...).values.reshape(people.n_raters, -1)
+    votes = np.array([(ratings == grade).sum(axis=0) for grade in np.unique(ratings[~np.isnan(ratings)])])
+    rated = int((votes.max(axis=0) > 0).sum())
+    tied = int(((votes == votes.max(axis=0)).sum(axis=0) > 1)[votes.max(axis=0) > 0].sum())
+    if not tied:
+        return []
+    return [
+        f"This leaves out {tied:,} of {rated:,} outputs, on which the raters disagree without a majority. Such outputs "
+        "are usually the hardest, so the agreement on all outputs is probably lower."
+    ]
 
 
 def _reversed(result: xr.Dataset) -> list[str]:

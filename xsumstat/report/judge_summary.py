@@ -212,6 +212,12 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    margins = judge_remarks.constant_margins(shown, people)
+    if margins:
+        weak.append(
+            "a judge that gives every output the raters' most frequent grade passes the alternative annotator test, "
+            f"too (margin {wording.listed(margins)})"
+        )
     weak += _tied(about, shown)
     checked.append("refusals")
     weak += _refusals(shown)
