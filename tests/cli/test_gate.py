@@ -158,3 +158,18 @@ def test_positive_classes_of_the_rules_alone(tmp_path, capsys):
     assert f"judge {share} [" in line
     assert cli.main([str(tmp_path / "a.csv"), "--positive", "fail"]) == 2
     assert "--positive needs a coefficient of classes, " in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("passing", "told"), [(1.5, True), (0.0, False)])
+def test_the_alt_test_tells_if_a_judge_that_reads_nothing_passes(tmp_path, capsys, passing, told):
+    rng = np.random.default_rng(3)
+    rows = pd.MultiIndex.from_product([list("abc"), range(60)], names=["system", "input"]).to_frame(index=False)
+    quality = rng.normal(size=len(rows)) + passing
+    for name in ("annotator_1", "annotator_2", "judge"):
+        rows[name] = np.where(quality + 0.5 * rng.normal(size=len(rows)) > 0, "pass", "fail")
+    rows.to_csv(tmp_path / "verdicts.csv", index=False)
+    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == 0
+    said = capsys.readouterr().out
+    assert "alt_test: met. judge wins against 100 % of the raters" in said
+    assert ("the most frequent grade passes, too" in said) == told

@@ -160,3 +160,12 @@ def test_one_metric_has_verdicts_or_numbers():
     rows.loc[rows["metric"] == "judge", "score"] = ["pass", "1"] * 5
     with pytest.raises(ValueError, match="none of labels"):
         rows.meta.to_scores(labels=LABELS, gold="human")
+
+
+def test_a_rater_who_is_a_value_of_a_column_needs_the_column_of_metrics(tmp_path, capsys):
+    rows = tidy().rename(columns={"metric": "who"})
+    with pytest.raises(ValueError, match=r"'human' is a value of 'who': if each row is one score, pass metric='who'"):
+        rows.meta.to_scores(wide=True, ratings=["human"], labels=LABELS)
+    rows.to_csv(tmp_path / "tidy.csv", index=False)
+    assert main([str(tmp_path / "tidy.csv"), "--raters", "human", "--metric", "judge"]) == 2
+    assert "--metric-column" in capsys.readouterr().err

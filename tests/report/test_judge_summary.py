@@ -431,3 +431,11 @@ def test_a_judge_from_0_to_100_beside_verdicts_has_its_own_range():
     assert f"points has no score for {frame['points'].isna().sum()} of 180 outputs" in str(
         ds.meta.report(kind="judge").conclusion()
     ).replace("\n", " ")
+
+
+def test_one_verdict_of_each_output_needs_no_alt_test():
+    frame, _ = verdicts()
+    ds = frame.drop(columns="bob").reset_index().meta.to_scores(wide=True, gold="ann").assign_attrs(labels="fail\npass")
+    told = str(ds.meta.report(kind="judge").conclusion())
+    assert "with one human score per output, the raters' agreement is unknown" in told.replace("\n", " ")
+    assert "most frequent grade" not in told

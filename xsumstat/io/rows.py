@@ -142,7 +142,17 @@ def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
             hint = validate.suggestion(column, columns)
             raise ValueError(
                 f"{arguments.column(argument, column)} is not a column{hint} columns: {validate.listing(columns, 20)}"
+                f"{_of_rows(frame, column) if argument == 'ratings' else ''}"
             )
+
+
+def _of_rows(frame: pd.DataFrame, rater: str) -> str:
+    """Advice on a rater who is no column, but named in one, as in a frame with one row per score."""
+    for name in frame.columns:
+        if isinstance(name, str) and not tabular.is_nested(frame[name]) and (frame[name] == rater).any():
+            way = arguments.column("metric", name)
+            return f". {rater!r} is a value of {name!r}: if each row is one score, pass {way}"
+    return ""
 
 
 def _metric_columns(

@@ -70,8 +70,10 @@ def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
 
 def constant_margins(shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
     """The margins with which a judge that always gives the most frequent grade passes, of those a judge passes with."""
-    values, counts = np.unique(people.each.values[~np.isnan(people.each.values)], return_counts=True)
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
+    if not tests:  # one human score of each output
+        return []
+    values, counts = np.unique(people.each.values[~np.isnan(people.each.values)], return_counts=True)
     if not 2 <= len(values) <= MOST_GRADES or not people.each.indexes.keys() >= {"system", "input"}:
         return []
     constant = xr.full_like(people.each.isel(rater=0, drop=True), values[np.argmax(counts)])
