@@ -454,12 +454,12 @@ def test_tost_finds_equivalence_as_scores_grow():
         ({"along": "languag"}, ValueError, "unknown along 'languag'; did you mean 'language'"),
         ({"base": "fr"}, ValueError, "unknown base 'fr'.*labels of language: 'en', 'de', 'hi'"),
         ({"margin": 0}, ValueError, "margin must be above 0, got 0"),
-        ({"margin": 5}, ValueError, "margin must be below 2, the largest difference .*, got 5; write 0.05 for 5 %"),
-        ({"margin": 2}, ValueError, "margin must be below 2"),
+        ({"margin": 5}, ValueError, "margin must be at most 2, the largest difference .*, got 5; write 0.05 for 5 %"),
+        ({"margin": 2.01}, ValueError, "margin must be at most 2"),
         (
-            {"margin": 1, "coefficient": "pairwise_accuracy"},
+            {"margin": 1.01, "coefficient": "pairwise_accuracy"},
             ValueError,
-            "margin must be below 1, .*'pairwise_accuracy'",
+            "margin must be at most 1, .*'pairwise_accuracy'",
         ),
         ({"margin": "wide"}, ValueError, "margin must be one of 'rater_sd', 'rater_range', got 'wide'"),
         ({"margin": xr.DataArray([0.1], dims="corpus")}, ValueError, "unknown dim of margin 'corpus'"),
@@ -490,8 +490,10 @@ def test_other_bad_input(versions):
         versions.meta.equivalence(versions.score.sel(metric="b", drop=True), metric="a", margin=0.1, **how)
     with pytest.raises(ValueError, match="margins must be a list of numbers above 0 in ascending order"):
         versions.meta.margin_sensitivity("human", margins=[0.2, 0.1], **how)
-    with pytest.raises(ValueError, match="each of margins must be below 2, .* got 10; write 0.1 for 10 %"):
+    with pytest.raises(ValueError, match="each of margins must be at most 2, .* got 10; write 0.1 for 10 %"):
         versions.meta.margin_sensitivity("human", margins=[1, 5, 10], **how)
+    whole = versions.meta.margin_sensitivity("human", margins=[1, 2], **how)  # a curve may end where all are equivalent
+    assert whole.share.sel(margin=2).min() == 1
     with pytest.raises(ValueError, match="unknown dim in by 'rater'"):
         versions.meta.margin_sensitivity("human", by="rater", **how)
     with pytest.raises(ValueError, match="threshold must be at least 0.5 and at most 1"):

@@ -38,14 +38,14 @@ def check_base(along: Any, base: Any) -> None:
 
 
 def check_reach(argument: str, margin: float, measure: Measure) -> None:
-    """No margin that every difference lies within, as 5 for 5 % is."""
+    """No margin beyond every difference, as 5 for 5 % is; a grid may end at the largest."""
     if measure.coefficient.name not in COEFFICIENTS:
         return  # a function's values may have any size
     least, most = measure.coefficient.bounds
-    if margin >= most - least:
+    if margin > most - least:
         hint = f"; write {margin / 100:g} for {margin:g} %" if margin <= 100 else ""
         raise ValueError(
-            f"{argument} must be below {most - least:g}, the largest difference that two values of "
+            f"{argument} must be at most {most - least:g}, the largest difference that two values of "
             f"coefficient={measure.coefficient.name!r} can have, got {margin:g}{hint}"
         )
 
