@@ -115,13 +115,20 @@ def complaints(stored: Any, fresh: Any) -> list[str]:
             continue
         if old.execution_count is None and old.source.strip():
             found.append(f"cell {at}: stored without having been run")
-        kinds = [[_kind(output) for output in cell.outputs] for cell in (old, new)]
+        outputs = [_in_order(cell.outputs) for cell in (old, new)]
+        kinds = [[_kind(output) for output in each] for each in outputs]
         if kinds[0] != kinds[1]:
             found.append(f"cell {at}: stored are the outputs {kinds[0]}, and there should be {kinds[1]}")
             continue
-        for before, after in zip(old.outputs, new.outputs, strict=True):
+        for before, after in zip(*outputs, strict=True):
             found += [f"cell {at}: {each}" for each in _differences(before, after)]
     return found
+
+
+def _in_order(outputs: Any) -> list[Any]:
+    """Of a cell that prints alone: which of a process's two streams came first is chance."""
+    only_printed = all(output.output_type == "stream" for output in outputs)
+    return sorted(outputs, key=_kind) if only_printed else list(outputs)
 
 
 def _kind(output: Any) -> str:

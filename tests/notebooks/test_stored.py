@@ -81,6 +81,16 @@ def test_a_missing_output_fails(notebook, cell):
     assert "there should be []" in complaint
 
 
+def test_the_streams_of_a_cell_come_in_any_order(notebook):
+    both = [v4.new_output("stream", name=name, text=f"of {name}\n") for name in ("stderr", "stdout")]
+    one, other = copy.deepcopy(notebook), copy.deepcopy(notebook)
+    one.cells[1].outputs, other.cells[1].outputs = both, both[::-1]
+    assert stored.complaints(one, other) == []
+    other.cells[1].outputs = [both[1], v4.new_output("stream", name="stderr", text="of none\n")]
+    (complaint,) = stored.complaints(one, other)
+    assert "+of none" in complaint
+
+
 def test_a_cell_that_was_never_run_fails(notebook):
     spoiled = copy.deepcopy(notebook)
     spoiled.cells[1].execution_count = None
