@@ -14,6 +14,7 @@ import argparse
 import base64
 import difflib
 import io
+import itertools
 import os
 import re
 import sys
@@ -126,9 +127,9 @@ def complaints(stored: Any, fresh: Any) -> list[str]:
 
 
 def _in_order(outputs: Any) -> list[Any]:
-    """Of a cell that prints alone: which of a process's two streams came first is chance."""
-    only_printed = all(output.output_type == "stream" for output in outputs)
-    return sorted(outputs, key=_kind) if only_printed else list(outputs)
+    """Streams that follow each other by name: which of a process's two came first is chance."""
+    runs = itertools.groupby(outputs, key=lambda output: output.output_type == "stream")
+    return [output for printed, run in runs for output in (sorted(run, key=_kind) if printed else run)]
 
 
 def _kind(output: Any) -> str:

@@ -83,9 +83,14 @@ def test_a_missing_output_fails(notebook, cell):
 
 def test_the_streams_of_a_cell_come_in_any_order(notebook):
     both = [v4.new_output("stream", name=name, text=f"of {name}\n") for name in ("stderr", "stdout")]
+    shown = copy.deepcopy(notebook.cells[3].outputs)
     one, other = copy.deepcopy(notebook), copy.deepcopy(notebook)
-    one.cells[1].outputs, other.cells[1].outputs = both, both[::-1]
-    assert stored.complaints(one, other) == []
+    for before, after in ((both, both[::-1]), ([*both, *shown], [*both[::-1], *shown])):
+        one.cells[1].outputs, other.cells[1].outputs = before, after
+        assert stored.complaints(one, other) == []
+    other.cells[1].outputs = [both[0], *shown, both[1]]  # after the picture is no chance
+    assert len(stored.complaints(one, other)) == 1
+    one.cells[1].outputs = both
     other.cells[1].outputs = [both[1], v4.new_output("stream", name="stderr", text="of none\n")]
     (complaint,) = stored.complaints(one, other)
     assert "+of none" in complaint
