@@ -64,7 +64,7 @@ def test_counts_with_gaps_and_ties_of_human_scores(seed):
     ds = scores(5, n_systems=int(rng.integers(3, 6)), seed=seed).round()
     ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.2)
     ds["human"] = ds.human.where(rng.random(ds.human.shape) > 0.1)
-    tied, there = facts.ties(ds.score, ds.human)
+    tied, there, *_ = facts.ties(ds.score, ds.human)
     for at, label in enumerate(ds.metric.values):
         assert (tied.values[at], there.values[at]) == counted(ds, label)
 
@@ -128,7 +128,7 @@ def test_counts_of_human_ties_with_gaps(seed):
     ds = scores(0, n_systems=int(rng.integers(3, 6)), seed=seed)
     ds["human"] = ds.human.round().where(rng.random(ds.human.shape) > 0.2)
     ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.2)
-    tied, there = facts.gold_ties(ds.score, ds.human)
+    *_, tied, there = facts.ties(ds.score, ds.human)
     for at, metric in enumerate(ds.score.values):
         columns = zip(metric.T.tolist(), ds.human.values.T.tolist(), strict=True)
         known = [[z for x, z in zip(*each, strict=True) if x == x and z == z] for each in columns]

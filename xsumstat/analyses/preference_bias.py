@@ -132,12 +132,12 @@ def _on_systems(values: xr.DataArray, choices: schema.Choices, name: str) -> xr.
     if not set(values.dims) <= {"prompt", "system"} or "system" not in values.dims:
         raise ValueError(f"given={name!r} must have the dims system, or prompt and system, got {values.dims}")
     index = values.indexes.get("system")
-    lacking = [each for each in choices.systems if index is None or each not in index]
     if index is None:
         raise ValueError(
             f"given={name!r} has no labels of systems: name them, as in "
             f"ds.assign_coords(system={list(choices.systems)!r}, {name}=('system', [...]))"
         )
+    lacking = [each for each in choices.systems if each not in index]
     if lacking:
         raise ValueError(f"given={name!r} has no value for the systems {validate.listing(lacking)}")
     values = values.compute().sel(system=list(choices.systems))

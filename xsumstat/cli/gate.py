@@ -157,7 +157,7 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
         status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of the raters"
         each.append((status, label, f"{wording.name(label)} {told}"))
-    if judge_remarks.constant_margins({"alt_test": found}, asked.people):
+    if judge_remarks.constant_passes(found, asked.people):
         status, label, told = each[-1]
         each[-1] = (status, label, f"{told}. A judge that gives every output the most frequent grade passes, too")
     return each
@@ -205,13 +205,12 @@ def _drift(
     """The change of the judges as the report computed it, if it did with this bound."""
     if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
-    found = None if report is None else report.results.get("drift")
-    if report is None or found is None or found.attrs["margin"] != required.bound:
-        old = judge_runs.averaged(anchor)
-        return drift.drift(asked.ds, old, asked.people.values, metric=asked.judges, margin=required.bound, **how)
-    for caveat in report.caveats["drift"]:
-        validate.warn(caveat)
-    return found
+    if report is not None and "drift" in report.results and report.results["drift"].attrs["margin"] == required.bound:
+        for caveat in report.caveats["drift"]:
+            validate.warn(caveat)
+        return report.results["drift"]
+    old = judge_runs.averaged(anchor)
+    return drift.drift(asked.ds, old, asked.people.values, metric=asked.judges, margin=required.bound, **how)
 
 
 def _drifts(asked: judge_subject.Subject, found: xr.Dataset) -> list[_OfJudge]:

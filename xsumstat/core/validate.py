@@ -53,15 +53,15 @@ def named(noun: str, labels: Iterable[Hashable]) -> str:
     return f"{noun}{'s' * (len(labels) != 1)} {listing(labels)}"
 
 
-_LEAST_PART, _MOST_MEANT = 4, 3  # signs of a part of a name, and names with this part that are suggested together
-
-
 def is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray | range)
 
 
 def listed(value: Any) -> list[Any]:
     return list(value) if is_list(value) else [value]
+
+
+_LEAST_PART, _MOST_MEANT = 4, 3  # signs of a part of a name, and names with this part that are suggested together
 
 
 def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
@@ -75,7 +75,7 @@ def suggestion(value: Hashable, options: Iterable[Hashable]) -> str:
     if not near:
         return ";"
     *others, last = (repr(texts[text]) for text in near)
-    return f"; did you mean {' or '.join(filter(None, [', '.join(others), last]))}?"
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 def _ending(name: str, value: Any, options: Collection[str]) -> str:

@@ -73,31 +73,21 @@ def spread(values: xr.DataArray) -> Fact:
 
 
 def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
-    """Inputs on which a metric or, of two systems, the gold ties all systems, and inputs that could tell, (metric,).
+    """Inputs on which ties leave nothing to correlate, each beside the inputs that could tell, (metric,).
 
-    The second are those with scores of two systems or more; of more than two systems, those whose gold varies.
+    First those on which a metric or, of two systems, the gold ties all systems, of those with scores of two systems or
+    more; of more than two systems, of those whose gold varies. Then those on which the gold ties all.
     """
     dims, (x, z) = broadcast(score.variable, gold.variable)
     axis, two = dims.index("system"), score.sizes["system"] == 2
     both = ~np.isnan(x) & ~np.isnan(z)
     of_metric, of_gold = (_varies(each, both, axis) for each in (x, z))
-    there = (both.sum(axis=axis) > 1) & (two | of_gold)
-    tied = there & ~(of_metric & of_gold)
+    scored = both.sum(axis=axis) > 1
+    could_tell = scored & (two | of_gold)
+    tied, by_gold = could_tell & ~(of_metric & of_gold), scored & ~of_gold
     left = [dim for dim in dims if dim != "system"]
     beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
-    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
-
-
-def gold_ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
-    """Inputs on which the gold ties all systems that a metric scores, and inputs with two such or more, (metric,)."""
-    dims, (x, z) = broadcast(score.variable, gold.variable)
-    axis = dims.index("system")
-    both = ~np.isnan(x) & ~np.isnan(z)
-    there = both.sum(axis=axis) > 1
-    tied = there & ~_varies(z, both, axis)
-    left = [dim for dim in dims if dim != "system"]
-    beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
-    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, there)]
+    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, could_tell, by_gold, scored)]
 
 
 def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:
@@ -216,7 +206,7 @@ def of_metrics(
     equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
     score, human = (masks.where_used(each, used) for each in (scores[0], gold))
     pooled = human if over is None else human.mean(over)
-    tied = [*ties(score, pooled), *gold_ties(score, pooled)] if ties_left_out else None
+    tied = ties(score, pooled) if ties_left_out else None
     return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied)
 
 

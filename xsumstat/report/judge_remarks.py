@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,19 +14,20 @@ from xsumstat.analyses import judges
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
-from xsumstat.dataset import calibrated, wording
+from xsumstat.dataset import calibrated, facts, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_tests
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, MOST_GRADES, Ask
 from xsumstat.report.judge_subject import People
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
+_OF_ALT_TEST = ("margin", "alpha", "min_items")  # attrs that are its keywords
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
 
-def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
-    """The sentences that follow those of the result; `shown` has the results so far."""
+def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people: People, gold: Any) -> list[str]:
+    """The sentences that follow those of the result, by the human scores `gold`; `shown` has the results so far."""
     if ask.name == "human_ceiling":
         return [*_how_much_lower(result), *_reversed(result)]
     if ask.picture == "forest":
@@ -33,11 +35,11 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":
-        return [*_within_margin(result, shown), *_constant(shown, people), *_meaning(result)]
+        return [*_within_margin(result, shown), *_constant(result, people), *_meaning(result)]
     if ask.called == BY_SYSTEM:
         return _favoured(result, people)
     if ask.name == "ci" and result.attrs.get("gold") == wording.MAJORITY:
-        return _without_majority(people)
+        return _without_majority(people, gold)
     if ask.name == "system_means":
         return _saved(result)
     if ask.name == "plan" and "difference" in result.coords:
@@ -68,34 +70,24 @@ def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
     ]
 
 
-def constant_margins(shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
-    """The margins with which a judge that always gives the most frequent grade passes, of those a judge passes with."""
-    tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
-    if not tests:  # one human score of each output
-        return []
+def constant_passes(test: xr.Dataset, people: People) -> bool:
+    """Whether a judge that always gives the most frequent grade passes, too, the `alt_test` that a judge passed."""
     values, counts = np.unique(people.each.values[~np.isnan(people.each.values)], return_counts=True)
-    if not 2 <= len(values) <= MOST_GRADES or not people.each.indexes.keys() >= {"system", "input"}:
-        return []
+    labelled = people.each.indexes.keys() >= set(facts.CELLS)
+    if not _replaces(test) or not 2 <= len(values) <= MOST_GRADES or not labelled:
+        return False
     constant = xr.full_like(people.each.isel(rater=0, drop=True), values[np.argmax(counts)])
     ds = constant.expand_dims(metric=["constant"]).to_dataset(name="score")
-    return [
-        wording.setting(float(test.attrs["margin"])) for test in tests if _replaces(test) and _passes(ds, people, test)
-    ]
+    with validate.gathered():
+        return _replaces(judges.alt_test(ds, people.each, **{name: test.attrs[name] for name in _OF_ALT_TEST}))
 
 
 def _replaces(test: xr.Dataset) -> bool:
     return bool((test["winning_rate"] >= WINNING).any())
 
 
-def _passes(ds: xr.Dataset, people: People, test: xr.Dataset) -> bool:
-    how = {name: test.attrs[name] for name in ("margin", "alpha", "min_items")}
-    with validate.gathered():
-        return _replaces(judges.alt_test(ds, people.each, **how))
-
-
-def _constant(shown: Mapping[str, xr.Dataset], people: People) -> list[str]:
-    margins = constant_margins({"alt_test": shown["alt_test"]}, people)
-    if not margins:
+def _constant(test: xr.Dataset, people: People) -> list[str]:
+    if not constant_passes(test, people):
         return []
     return [
         "A judge that gives every output the raters' most frequent grade, without reading it, would also pass, so "
@@ -251,12 +243,10 @@ def equal_pairs(people: People) -> tuple[int, int]:
     return int(alike.sum()), int((each * (each - 1) // 2).sum())
 
 
-def _without_majority(people: People) -> list[str]:
+def _without_majority(people: People, majority: xr.DataArray) -> list[str]:
     """How many outputs the majority leaves out: those on which raters disagree, usually the hardest."""
-    ratings = people.each.transpose("rater", ...).values.reshape(people.n_raters, -1)
-    votes = np.array([(ratings == grade).sum(axis=0) for grade in np.unique(ratings[~np.isnan(ratings)])])
-    rated = int((votes.max(axis=0) > 0).sum())
-    tied = int(((votes == votes.max(axis=0)).sum(axis=0) > 1)[votes.max(axis=0) > 0].sum())
+    rated = int(people.each.notnull().any("rater").sum())
+    tied = rated - int(majority.notnull().sum())
     if not tied:
         return []
     return [

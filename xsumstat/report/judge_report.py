@@ -211,7 +211,7 @@ def _answered(
         key = _key(ask, shown)
         shown[key], caveats[key] = result, held.caveats
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
-        said += judge_remarks.after(ask, result, shown, people)
+        said += judge_remarks.after(ask, result, shown, people, on.gold)
         code += [line for line in on.code if line not in code]
         call = code_of(ask.name, settings, people, on.name, ask.of_package)
         corrected = f".meta.adjust({ask.corrected!r})" if ask.corrected else ""

@@ -212,7 +212,9 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
-    margins = judge_remarks.constant_margins(shown, people)
+    tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
+    passed = [each for each in tests if judge_remarks.constant_passes(each, people)]
+    margins = [wording.setting(float(each.attrs["margin"])) for each in passed]
     if margins:
         weak.append(
             "a judge that gives every output the raters' most frequent grade passes the alternative annotator test, "
@@ -258,7 +260,7 @@ def _tied(about: Subject, shown: Results) -> list[str]:
     if found is None or found.attrs["level"] != "input" or about.ds.sizes["system"] < 2:
         return []
     score = about.ds["score"].sel(metric=about.judges)
-    tied, there = facts.ties(score, about.people.values)
+    tied, there, *_ = facts.ties(score, about.people.values)
     return [
         f"{wording.name(label)} gives all systems one score for {one:,} of {of:,} prompts, left out of its agreement"
         for label, one, of in zip(about.judges, tied.values.tolist(), there.values.tolist(), strict=True)
