@@ -90,8 +90,17 @@ def test_systems_are_groups_of_their_own(ds):
     named = ds.assign_coords(who=("system", ["10", "20", "30"]))
     again = named.meta.bias("human", metric="judge", given="who", resample="input")
     np.testing.assert_allclose(found.slope, again.slope)
+    assert again.attrs["resample"] == found.attrs["resample"] == "input"
     with pytest.raises(ValueError, match="unknown given='systems'; did you mean 'system'"):
         ds.meta.bias("human", given="systems")
+
+
+def test_many_systems_as_groups_are_these_systems(ds):
+    """A single system tells nothing of others like it, so the default is over inputs alone, with a result."""
+    assert ds.sizes["system"] >= 5
+    usual = ds.meta.bias("human", metric="judge", given="system")
+    assert usual.identical(ds.meta.bias("human", metric="judge", given="system", resample="input"))
+    assert usual.pvalue.notnull().all() and usual.attrs["scope"] == "these systems"
 
 
 @pytest.mark.parametrize("effect", [0.0, 2.0])

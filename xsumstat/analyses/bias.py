@@ -94,7 +94,7 @@ def bias(
     reliability : float or list of floats, optional
         For "regression": reliabilities of the human scores for which to show the slope. Default .5, .6, ..., 1.
     {along.raters resample.auto}
-        A group of a single system needs "input".
+        A group of a single system needs "input", which "auto" is for ``given="system"``.
     {confidence_level cluster by progress}
 
     {dataset}
@@ -119,9 +119,11 @@ def bias(
     validate.choice("level", level, (AUTO, *levels.LEVELS))
     validate.choice("method", method, (AUTO, *METHODS))
     validate.flag("joint", joint)
-    dims = checked_dims(resample)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     columns = covariates.columns(covariates.find(ds, locate.checked_scores(ds), given), each_word=not joint)
+    if isinstance(resample, str) and resample == AUTO and any(each.source == "system" for each in columns):
+        resample = "input"  # a system is no sample of systems
+    dims = checked_dims(resample)
     method, pooled = _method(ds, gold, method, along)
     level, reason = _level(ds, gold, columns, level, method)
     asked = _Asked(method, joint, confidence_level, _reliabilities(reliability, method))
