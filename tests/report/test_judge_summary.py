@@ -439,3 +439,14 @@ def test_one_verdict_of_each_output_needs_no_alt_test():
     told = str(ds.meta.report(kind="judge").conclusion())
     assert "with one human score per output, the raters' agreement is unknown" in told.replace("\n", " ")
     assert "most frequent grade" not in told
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_shares_of_passes_have_limits_from_0_to_1(texts):
+    _, ds = verdicts(seed=1, passing=2.2)
+    ds = ds.assign(rating=ds.rating.where(ds.rating.input < 6))
+    ds.attrs = {**ds.attrs, "labels": "fail\npass"} if texts else {k: v for k, v in ds.attrs.items() if k != "labels"}
+    free = ds.meta.system_means(ds.rating.mean("rater"), metric="verdict")
+    assert free.ci_high.max() > 1
+    means = ds.meta.report(kind="judge").results["system_means"]
+    assert means.ci_high.max() <= 1 and means.ci_low.min() >= 0

@@ -84,7 +84,9 @@ def alt_test(
     {dataset}
         On (metric, rater, ...): ``advantage``, the share of items on which the judge is no worse than the rater,
         ``human_advantage``, ``n_items``, ``pvalue`` and ``pvalue_adjusted``. On (metric, ...): ``winning_rate``, the
-        share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage.
+        share of raters with ``pvalue_adjusted ≤ alpha``, and ``advantage_probability``, the mean advantage. On (...):
+        ``constant_winning_rate``, that of a judge that always gives the most frequent rating (NaN if there are more
+        than 50 different ratings).
         ``attrs["other_scale"]`` lists judges on another scale, which get no verdict; ``attrs["calibrated"]`` lists
         judges that were calibrated first.
 
@@ -129,12 +131,14 @@ def alt_test(
     elif scale == "calibrated":
         score, attrs = _calibrated(score, human, along, xr.ones_like(score["metric"], dtype=bool))
     kept = scale if scale in ("standardised", "ranks") else "raw"
-    found = _beside_each_rater(score, human, along, _Comparison(margin, alignment, kept, test))
+    comparison = _Comparison(margin, alignment, kept, test)
+    found = _beside_each_rater(score, human, along, comparison)
     found = _with_items(found, min_items)
     if other is not None:
         scales.warn(score, human, other)
         found["pvalue"] = found["pvalue"].where(~other)
     found = _over_raters(found, along, alpha)
+    found["constant_winning_rate"] = _of_constant(human, along, comparison, alpha, min_items)
     attrs |= {"rating": name, "along": along, "margin": margin, "alignment": alignment, "scale": scale}
     attrs |= {"method": test, "alpha": alpha, "adjust_method": "by", "alternative": "less", "min_items": min_items}
     if other is not None and bool(other.any()):
@@ -213,6 +217,24 @@ def _over_raters(found: xr.Dataset, along: str, alpha: float) -> xr.Dataset:
     found = found.assign(labelled.by_label(lambda p: corrections.adjust(p, "by"), tests, {"pvalue_adjusted": [along]}))
     wins = (found["pvalue_adjusted"] <= alpha).where(found["pvalue"].notnull())
     return found.assign(winning_rate=wins.mean(along), advantage_probability=found["advantage"].mean(along))
+
+
+def _of_constant(
+    ratings: xr.DataArray, along: str, comparison: _Comparison, alpha: float, min_items: int
+) -> xr.DataArray:
+    """The winning rate of a judge that gives every output the most frequent rating."""
+
+    def one(z: FloatArray) -> float:
+        values, counts = np.unique(z[~np.isnan(z)], return_counts=True)
+        if not 2 <= len(values) <= calibration.MOST_GRADES:
+            return math.nan
+        x = np.where(np.isnan(z).all(axis=0), np.nan, values[np.argmax(counts)])
+        tests = [_of_rater(x, z, at, comparison) for at in range(len(z))]
+        p = [p for *_, p, size in tests if size >= min_items]
+        return float((corrections.adjust(np.array(p), "by") <= alpha).mean()) if p else math.nan
+
+    name = "constant_winning_rate"
+    return labelled.by_label(one, [(align.without_coords(ratings), (along, *facts.CELLS))], {name: []})[name]
 
 
 def _of_rater(x: FloatArray, z: FloatArray, at: int, comparison: _Comparison) -> tuple[float, float, float, float]:

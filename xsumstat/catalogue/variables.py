@@ -102,6 +102,7 @@ VARIABLES: dict[str, Variable] = {
     "human_advantage": Variable("share of items on which the rater is at least as near"),
     "advantage_probability": Variable("mean share of items on which the judge is at least as near"),
     "winning_rate": Variable("share of raters that the judge may replace"),
+    "constant_winning_rate": Variable("share of raters that a judge with one constant grade may replace"),
     "n_items": Variable("number of items", dtype=int),
     "by_rater": Variable("correlation with the mean of the other raters"),
     "difference_low": Variable("lower limit of the difference"),

@@ -15,8 +15,8 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.dataset import value_checks, wording
-from xsumstat.narrative import findings_drift
-from xsumstat.report import judge_remarks, judge_runs, judge_subject, report_data
+from xsumstat.narrative import findings_drift, findings_tests
+from xsumstat.report import judge_runs, judge_subject, report_data
 from xsumstat.report.judge_report import JudgeReport
 
 # Exit statuses: the requirement is met, is not met, or cannot be decided.
@@ -156,10 +156,9 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
         rate = float(found["winning_rate"].sel(metric=label))
         status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of the raters"
+        if findings_tests.constant_passes(found.sel(metric=[label])):
+            told += " (as does a judge that gives every output the most frequent grade)"
         each.append((status, label, f"{wording.name(label)} {told}"))
-    if judge_remarks.constant_passes(found, asked.people):
-        status, label, told = each[-1]
-        each[-1] = (status, label, f"{told}. A judge that gives every output the most frequent grade passes, too")
     return each
 
 

@@ -596,6 +596,11 @@ def alt_test(result: xr.Dataset) -> list[str]:
         if each:
             texts.append(f"{joined(each)} {verb}")
     verdicts: list[str] = [wording.Sentence("; ".join(texts), how)] if texts else ["No judge could be tested."]
+    if constant_passes(result):
+        verdicts.append(
+            "A judge that gives every output the raters' most frequent grade, without reading it, would also pass, so "
+            "passing says little here."
+        )
     if mapped := result.attrs.get("calibrated"):
         were = "were" if ", " in str(mapped) else "was"
         verdicts.append(f"{mapped} {were} calibrated {result.attrs.get('calibration', '')}.")
@@ -603,6 +608,11 @@ def alt_test(result: xr.Dataset) -> list[str]:
         way_out = 'scale="calibrated" gives them the distribution of the ratings'
         return [*verdicts, f"No verdict on {others}: not on the scale of the ratings; {way_out}."]
     return [*verdicts, *undefined(result, "winning_rate")] if texts else verdicts
+
+
+def constant_passes(test: xr.Dataset) -> bool:
+    """Whether a constant judge passes, too, an `alt_test` that a judge passed."""
+    return bool(((test["winning_rate"] >= WINNING) & (test["constant_winning_rate"] >= WINNING)).any())
 
 
 def coverage(result: xr.Dataset) -> list[str]:

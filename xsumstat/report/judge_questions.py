@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import locate, scale_checks
+from xsumstat.dataset import golds, locate, scale_checks
 from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -168,7 +168,9 @@ def about_systems(
     ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
 ) -> dict[str, list[Ask]]:
     several = ds.sizes["system"] > 1
-    how = {"gold": people.gold, "metric": best, **limits}
+    grades = golds.texts_of(ds) or scale_checks.values_of(people.each)
+    known = golds.texts_of(ds) or list(grades) == [0, 1]
+    how = {"gold": people.gold, "metric": best, **({"scale": (0, len(grades) - 1)} if known else {}), **limits}
     means = Ask("system_means", how, picture="system_means", closing=not several)
     asks = [means]
     if several:

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import judges
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
-from xsumstat.core import validate
-from xsumstat.dataset import calibrated, facts, wording
+from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_tests
-from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, MOST_GRADES, Ask
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
-_OF_ALT_TEST = ("margin", "alpha", "min_items")  # attrs that are its keywords
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -35,7 +32,7 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people:
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":
-        return [*_within_margin(result, shown), *_constant(result, people), *_meaning(result)]
+        return [*_within_margin(result, shown), *_meaning(result)]
     if ask.called == BY_SYSTEM:
         return _favoured(result, people)
     if ask.name == "ci" and result.attrs.get("gold") == wording.MAJORITY:
@@ -67,31 +64,6 @@ def _how_much_lower(ceiling: xr.Dataset) -> list[str]:
         *said,
         "Each judge and each rater is compared with the mean of the other raters on that rater's outputs. ci gives "
         "another number, because it uses the mean of all raters.",
-    ]
-
-
-def constant_passes(test: xr.Dataset, people: People) -> bool:
-    """Whether a judge that always gives the most frequent grade passes, too, the `alt_test` that a judge passed."""
-    values, counts = np.unique(people.each.values[~np.isnan(people.each.values)], return_counts=True)
-    labelled = people.each.indexes.keys() >= set(facts.CELLS)
-    if not _replaces(test) or not 2 <= len(values) <= MOST_GRADES or not labelled:
-        return False
-    constant = xr.full_like(people.each.isel(rater=0, drop=True), values[np.argmax(counts)])
-    ds = constant.expand_dims(metric=["constant"]).to_dataset(name="score")
-    with validate.gathered():
-        return _replaces(judges.alt_test(ds, people.each, **{name: test.attrs[name] for name in _OF_ALT_TEST}))
-
-
-def _replaces(test: xr.Dataset) -> bool:
-    return bool((test["winning_rate"] >= WINNING).any())
-
-
-def _constant(test: xr.Dataset, people: People) -> list[str]:
-    if not constant_passes(test, people):
-        return []
-    return [
-        "A judge that gives every output the raters' most frequent grade, without reading it, would also pass, so "
-        "passing says little here."
     ]
 
 

@@ -213,7 +213,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
-    passed = [each for each in tests if judge_remarks.constant_passes(each, people)]
+    passed = [each for each in tests if findings_tests.constant_passes(each)]
     margins = [wording.setting(float(each.attrs["margin"])) for each in passed]
     if margins:
         weak.append(
