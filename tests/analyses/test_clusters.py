@@ -458,3 +458,11 @@ def test_clusters_as_unequal_as_half_their_number_are_not_told(largest, told):
     assert (len(codes) ** 2 / (4 + largest**2) < 5 / 2) == told
     with warns("unequal_clusters") if told else contextlib.nullcontext():
         clustering._warn_unequal(codes, "system")
+
+
+@pytest.mark.parametrize("name", ["ci", "compare_metrics"])
+def test_groups_of_one_cluster_say_that_they_need_more(name):
+    ds = xsumstat.load_dataset("demo").assign_coords(topic=("input", ["a"] * 10 + ["b"] * 20))
+    with warns("no_interval") as warned:
+        getattr(ds.meta, name)("human", level="input", resample="input", by="topic", cluster="topic")
+    assert any("which needs more than 1 cluster of inputs" in str(each.message) for each in warned)

@@ -357,7 +357,8 @@ class _Test:
     def warn(self, result: xr.Dataset, pairs: Pairs) -> None:
         if self.method != "jackknife":
             return
-        needs = jackknifed.needs(self.measure, self.interval.dims, pairs.scores.shape)
+        interval = self.interval
+        needs = jackknifed.needs(self.measure, interval.dims, pairs.scores.shape, clusters=interval.clusters)
         limits = result["difference"], result["ci_low"]
         pairs.scores.later.make(checks.warn_without_limits, *limits, "jackknife", needs)
         pairs.scores.later.make(checks.warn_where, result["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")

@@ -218,7 +218,7 @@ def _warn(
         )
     why = why_undefined(measure.coefficient, measure.given)
     later.make(checks.warn_undefined, of_group["correlation"], *scores.spreads, why)
-    needs = jackknifed.needs(measure, job.dims, scores.shape)
+    needs = jackknifed.needs(measure, job.dims, scores.shape, clusters=job.clusters)
     low = of_group["correlation"].where(of_group["without_limits"] == 0)
     later.make(checks.warn_without_limits, of_group["correlation"], low, "jackknife", needs)
     later.make(checks.warn_where, of_group["group_fell_back"] > 0, checks.FELL_BACK["jackknife"], "fell_back")

@@ -171,7 +171,7 @@ def ci(
         found = pair_results.laid_out(by_target, targets, scores)
         pair_results.warn_undefined(by_target["difference"], targets, scores)
     found = few_systems.without_limits(found, scores, asked.measure)
-    asked.warn(found, scores)
+    asked.warn(found, scores, of_scores)
     if resting is not None:
         jackknifed.warn_resting(resting, jackknifed.names_of(targets, scores), scores, asked.measure)
     attrs = {**asked.attrs, "cluster": clusters or None, **threshold_attrs(asked.measure.coefficient, calibrate_on)}
@@ -269,7 +269,7 @@ class _Asked:
         if not of_pairs:
             skewness.check(scores, measure, dims)
 
-    def warn(self, found: xr.Dataset, scores: schema.Scores) -> None:
+    def warn(self, found: xr.Dataset, scores: schema.Scores, clusters: Clusters | None = None) -> None:
         """Warn of intervals that are undefined, replaced or doubtful."""
         later, measure, kind, n_resamples = scores.later, self.measure, self.kind, self.draws.n_resamples
         name = "correlation" if "correlation" in found else "difference"
@@ -285,7 +285,7 @@ class _Asked:
         if kind in ("jackknife", "studentized"):
             called = "bootstrap-t" if kind == "studentized" else "jackknife"
             also = calibrated.NEEDED if calibrated.labels(scores.score) else ""
-            needs = jackknifed.needs(measure, self.dims, scores.shape, also)
+            needs = jackknifed.needs(measure, self.dims, scores.shape, also, clusters=clusters)
             few_systems.warn_without(found, name, scores, measure, called, needs)
         elif kind == "fisher":
             assert measure.coefficient.fisher is not None

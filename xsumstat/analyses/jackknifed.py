@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
+from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import arguments, validate
-from xsumstat.dataset import checks, few_systems
+from xsumstat.dataset import checks, facts, few_systems
 from xsumstat.dataset import scores as schema
+from xsumstat.inference.jackknife import LEAST_CLUSTERS
 
 
 def interval_method(measure: Measure, dims: tuple[str, ...], interval: Any, keep_samples: Any) -> str:
@@ -32,8 +35,19 @@ def of_ranked_means(measure: Measure, dims: tuple[str, ...]) -> bool:
     return record is not None and record.of_ranks and measure.level == "system" and dims == ("input",)
 
 
-def needs(measure: Measure, dims: tuple[str, ...], shape: tuple[int, int], also: str = "") -> str:
+def needs(
+    measure: Measure,
+    dims: tuple[str, ...],
+    shape: tuple[int, int],
+    also: str = "",
+    *,
+    clusters: Clusters | None = None,
+) -> str:
     """What there must be for the jackknife to have an interval (and `also` this), and what to do, in words."""
+    for dim, codes in zip(facts.CELLS, clusters or (), strict=False):
+        n = len(np.unique(codes))
+        if dim in dims and n < min(LEAST_CLUSTERS, len(codes)):
+            return f"more than {validate.counted(n, 'cluster')} of {dim}s{also}"
     systems, inputs = shape
     ranked = measure.coefficient.leave_one_out is not None and measure.coefficient.leave_one_out.of_ranks
     if measure.level == "within_system":

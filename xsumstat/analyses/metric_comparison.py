@@ -295,7 +295,8 @@ def _warn(
     pair_results.warn_undefined(difference, job.targets, scores)
     jackknifed.warn_of_ranked_means(job.measure, job.dims, "22 % of equally good metrics", _DRAWN)
     later = scores.later
-    needs = jackknifed.needs(job.measure, job.dims, scores.shape, calibrated.NEEDED if job.refits else "")
+    also = calibrated.NEEDED if job.refits else ""
+    needs = jackknifed.needs(job.measure, job.dims, scores.shape, also, clusters=job.clusters)
     later.make(checks.warn_without_limits, found["difference"], found["ci_low"], "jackknife", needs)
     later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK["jackknife"], "fell_back")
     jackknifed.warn_resting(resting, jackknifed.names_of(job.targets, scores), scores, job.measure)

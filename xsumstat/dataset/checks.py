@@ -306,7 +306,7 @@ def _warn_of_counts(
     """Warn of names with a count above 0; `left` shows what is left of `size` without it."""
     sizes = np.broadcast_to(size, len(counts)).tolist()
     texts = [
-        f"{name} (on {of - count} of {of})" if left else f"{name} ({count} of {of})"
+        f"{name} (on {of - count:,} of {of:,})" if left else f"{name} ({count:,} of {of:,})"
         for name, count, of in zip(names, counts, sizes, strict=True)
         if count
     ]
