@@ -216,7 +216,8 @@ def _by_metric(result: xr.Dataset, value: str, tests: xr.Dataset | None, alpha: 
     sides = ["r" if all(cell.number for cell in cells) else "l" for cells in bodies]
     clusters = result.attrs["analysis"] == "rank_tasks"
     said = [_note(result), wording.averaging(result)]
-    said += ["Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
+    if any(cell.bold for cells in bodies for cell in cells):
+        said += ["Bold: the best, and the first cluster of each task." if clusters else "Bold: the best."]
     said += ["In parentheses: clusters."] if clusters else []
     if tests is not None and (marked or all_worse):
         how = "; ".join([wording.test_words(tests), wording.correction_words(tests), f"alpha {wording.setting(alpha)}"])

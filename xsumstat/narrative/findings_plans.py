@@ -169,8 +169,10 @@ def _judge(one: xr.Dataset) -> str:
 def _alone(one: xr.Dataset) -> str:
     for what in ("width", "power", "cost"):
         if f"{what}_alone" in one and not bool(one[f"{what}_alone"].isnull()):
-            value = float(one[f"{what}_alone"])
-            return f"with ratings alone {f'a cost of {_price(value)}' if what == 'cost' else number(value)}"
+            alone, helped = float(one[f"{what}_alone"]), float(one[what])
+            told = f"with ratings alone {f'a cost of {_price(alone)}' if what == 'cost' else number(alone)}"
+            helps = helped > alone if what == "power" else helped < alone
+            return told if helps else f"{told}, so the scores do not help"
     return ""
 
 
