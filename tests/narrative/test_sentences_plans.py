@@ -98,7 +98,8 @@ def test_ratings_alone_are_told_where_they_reach_the_target():
     assert "ratings alone" not in unknown and "and scores of judge for the same inputs. The 95 %" in unknown
     budget = xsumstat.plan(demo, "human", metric="judge", estimand="mean", budget=200, cost_per_verdict=0.1)
     assert f"with ratings alone {number(float(budget.width_alone.squeeze()))}" in conclusion(budget)
-    for width, helps in ((budget.width_alone * 0.9, True), (budget.width_alone, False), (budget.width_alone * 2, False)):
+    alone = budget.width_alone
+    for width, helps in ((alone * 0.9, True), (alone, False), (alone * 2, False)):
         assert ("so the scores do not help" in conclusion(budget.assign(width=width))) == (not helps)
 
 

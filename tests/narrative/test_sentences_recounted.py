@@ -369,3 +369,21 @@ def test_pairs_of_systems_that_differ_are_counted_by_each_metric(n, alternative)
     else:
         ends = [f"{counts[at]} of 3 ({'wxyz'[at]})" for at in (int(counts.argmin()), int(counts.argmax()))]
         assert f"By 4 metrics, {' to '.join(ends)} {what} significant" in said
+
+
+def test_groups_without_a_bias_are_told_in_one_sentence():
+    ds = xsumstat.load_dataset("demo").assign_coords(topic=("input", list("abcdefghij") * 3))
+    found = ds.meta.bias("human", given="topic", metric=["judge", "rouge"])
+    said = conclusion(found)
+    quiet = [
+        at
+        for at in range(10)
+        if (found.pvalue[:, at] > 0.05).all() and np.isfinite(found.ci_low[:, at] + found.ci_high[:, at]).all()
+    ]
+    assert len(quiet) > 5 and said.count("No significant bias") == 1
+    assert f"by topic={'abcdefghij'[quiet[0]]}, topic={'abcdefghij'[quiet[1]]}," in said
+    assert f"and {len(quiet) - 5} more (2 metrics)" in said
+    low, high = float(found.ci_low[:, quiet].min()), float(found.ci_high[:, quiet].max())
+    assert f"slopes may lie within [{number(low)}, {number(high)}]" in said
+    one = found.isel(covariate=[quiet[0]])
+    assert f"No significant bias by topic={'abcdefghij'[quiet[0]]} (2 metrics)" in conclusion(one)

@@ -669,13 +669,38 @@ def bias(result: xr.Dataset) -> list[str]:
     """Metrics with errors related to a covariate, and the sign, unless noise in the human scores may explain it."""
     said: list[str] = []
     p = adjust.decisive(result)
+    quiet = _quiet(result, p)
     for covariate in labels(result, "covariate"):
+        if covariate in quiet:
+            continue
         one = result.sel(covariate=covariate)
         is_group = "is_group" in result and bool(one["is_group"])
         where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
-        unit = "SDs of the metric" if is_group else f"SDs of the metric per SD of {name(covariate)}"
-        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where, unit)
+        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where, _unit(covariate, is_group))
+    if quiet:
+        said.append(_no_bias(result.sel(covariate=quiet), joined([name(each) for each in quiet]), _unit("", True)))
     return said
+
+
+def _quiet(result: xr.Dataset, p: xr.DataArray) -> list[Hashable]:
+    """Groups in which all metrics are tested and nothing is significant: several are told in one sentence."""
+    if "is_group" not in result:
+        return []
+    tested = (result["ci_low"] > -np.inf) & (result["ci_high"] < np.inf) & (p > alpha_of(result))
+    found = result["covariate"].values[(result["is_group"] & tested.all("metric")).values].tolist()
+    return found if len(found) > 1 else []
+
+
+def _unit(covariate: Hashable, is_group: bool) -> str:
+    return "SDs of the metric" if is_group else f"SDs of the metric per SD of {name(covariate)}"
+
+
+def _no_bias(these: xr.Dataset, covariates: str, unit: str) -> str:
+    within = wording.limits(float(these["ci_low"].min()), float(these["ci_high"].max()))
+    return (
+        f"No significant bias by {covariates} ({validate.counted(these.sizes['metric'], 'metric')}). This does not "
+        f"show that there is none: slopes may lie within {within}, in {unit}{scope.words(these.attrs, ', for ')}."
+    )
 
 
 def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: str) -> list[str]:
@@ -713,12 +738,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
         )
     rest = ~np.isnan(p) & ~clear & ~untold
     if rest.any() and not (clear & ~noisy).any():
-        n = int(rest.sum())
-        within = wording.limits(float(np.nanmin(low[rest])), float(np.nanmax(high[rest])))
-        said.append(
-            f"No significant bias by {covariate} ({validate.counted(n, 'metric')}). This does not show that there is "
-            f"none: slopes may lie within {within}, in {unit}{whom}."
-        )
+        said.append(_no_bias(one.isel(metric=rest), covariate, unit))
     return said
 
 
