@@ -213,11 +213,13 @@ def _columns(names: Sequence[str], width: float) -> int:
 
 def name_axes(axes: list[Any], x: str = "", y: str = "", fontsize: float = 9.5, **look: Any) -> None:
     """Labels below the lowest panels, and at the left of the first ones."""
-    across, _ = grid_of(len(axes))
+    across, down = grid_of(len(axes))
     for axis in axes[-across:] if x else ():
         axis.set_xlabel(x, fontsize=fontsize, **look, **style.PLAIN)
     for axis in axes[::across] if y else ():
-        axis.set_ylabel(y, fontsize=fontsize, **look, **style.PLAIN)
+        high = 0.85 * axis.figure.get_figheight() / down
+        label = textwrap.fill(y, max(12, int(high / (0.0083 * fontsize))))
+        axis.set_ylabel(label, fontsize=fontsize, **look, **style.PLAIN)
 
 
 def name_rows(axis: Any, names: Sequence[str], below: float = 0.45, above: float = 0.55) -> None:
