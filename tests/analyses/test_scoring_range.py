@@ -139,7 +139,8 @@ def test_the_best_of_each_input_equal_a_plain_sort(keep, points):
         one = ds.meta.scoring_range(top=top, metrics="m1")
         np.testing.assert_array_equal(kept(one), plain_best(ds.score.values[[1]], top, keep))
         np.testing.assert_array_equal(kept(one).sum(axis=0), np.minimum(top, ds.score[1].notnull().sum("system")))
-        assert got.attrs["scoring_range"] == f"the {top} best of each input, {keep} metric"
+        assert got.attrs["scoring_range"] == f"the {top} best of each input, by {keep} of 3 metrics"
+        assert one.attrs["scoring_range"] == f"the {top} best of each input, by m1"
     lower = ds.assign_coords(higher_is_better=("metric", [True, False, True]))
     turned = ds.score.values * np.array([1, -1, 1])[:, None, None]
     np.testing.assert_array_equal(kept(lower.meta.scoring_range(top=2, keep=keep)), plain_best(turned, 2, keep))
@@ -216,7 +217,7 @@ def test_it_chains_and_changes_nothing(demo):
     xr.testing.assert_identical(demo, before)
     assert (top.rating.isnull().any("rater").transpose("system", "input").values == ~kept(top)).all()
     assert top.truth.equals(demo.truth)
-    assert top.attrs == {**demo.attrs, "scoring_range": "better than extractor-1, any metric"}
+    assert top.attrs == {**demo.attrs, "scoring_range": "better than extractor-1, by any of 2 metrics"}
     with pytest.warns(UserWarning):  # the baseline itself is not better than itself
         r = top.meta.corr("human", level="input", coefficient="kendall").correlation
     want = demo.assign(score=demo.score.where(xr.DataArray(kept(top), dims=("system", "input"))))

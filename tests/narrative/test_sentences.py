@@ -299,9 +299,7 @@ def test_drops_are_counted_where_the_correlation_is_lower():
         **{"excess": [0.1, -0.1, 0.1], "excess_pvalue": [0.06, 0.01, 0.05]},
     }
     said = conclusion(pairs("range_drop", list("abc"), values, alpha=0.05))
-    assert said.startswith(
-        "In 1 of 3 pairs of metrics the correlation is lower there, by more than the narrower range "
-    )
+    assert said.startswith("In 1 of 3 pairs of metrics the correlation is significantly lower in that range, ")
     assert "explains in 1 (not corrected; alpha .05" in said
     assert "The largest drop is that of a and b, .30." in said
 
@@ -560,3 +558,10 @@ def test_limits_at_the_level_itself_are_within_simulation_error(low, high, side)
     said = conclusion(made("coverage", data, {"interval": ["one"]}, confidence_level=0.95, n_trials=9))
     words = {"within": "95 % within simulation error for", "below": ": below 95 % for", "above": ": above 95 % for"}
     assert [each in said for each in words.values()] == [each == side for each in words]
+
+
+def test_no_drop_is_called_the_largest_where_all_correlations_rise():
+    values = {name: [-0.3, -0.2, -0.1] for name in ("difference", "excess")}
+    values |= {name: [0.5] * 3 for name in ("pvalue", "excess_pvalue")}
+    said = conclusion(pairs("range_drop", list("abc"), values, alpha=0.05))
+    assert said.startswith("In 0 of 3 pairs of metrics") and "largest drop" not in said

@@ -61,8 +61,8 @@ def test_plans_are_rough_beyond_six_tenths(error, percent, rough):
 @pytest.mark.parametrize(
     ("reliability", "said"),
     [
-        ((0.8, 0.9, 0.95), "reliability of .9 or more with at least 20 inputs."),
-        ((0.8, 0.8999, 0.95), "of .9 or more with at least 50"),
+        ((0.8, 0.9, 0.95), "reliability of .9 or more with 20 inputs, and of less with 5."),
+        ((0.8, 0.8999, 0.95), "of .9 or more with 50 inputs, and of less with 20"),
         ((0.7, 0.8, 0.85), "System means over 50 inputs have a reliability of .85."),
     ],
 )
@@ -73,6 +73,9 @@ def test_reliability_is_enough_at_nine_tenths(reliability, said):
 def test_the_least_design_has_the_fewest_cells():
     least = xr.DataArray([40.0, 22.0, NAN], {"n_systems": [10, 20, 5]}, ("n_systems",))
     assert findings_plans._least(least) == "10 systems on 40 inputs"  # 400 cells, and not 440
+    assert findings_plans._least(least, 40.0) == "10 systems on 40 inputs (fewer were not tried)"
+    assert findings_plans._least(least, 22.0) == "10 systems on 40 inputs"
+    assert findings_plans._least(least.isel(n_systems=0, drop=True), 40.0) == "40 inputs (fewer were not tried)"
     assert findings_plans._least(least + xr.DataArray([5.0, 0.0, 0.0], dims="n_systems")) == "20 systems on 22 inputs"
 
 

@@ -118,17 +118,19 @@ def requested(
         raise ValueError(f"give one of above, between, baseline and top, got {validate.listing(given) or 'none'}")
     validate.choice("keep", keep, ("any", "all"))
     validate.choice("unit", unit, UNITS)
+    labels = score["metric"].values.tolist()
+    by = f"by {labels[0]}" if len(labels) == 1 else f"by {keep} of {len(labels):,} metrics"
     if top is not None:
         top = validate.integer("top", top, 1)
         if unit != "score":
             raise ValueError(f"top counts outputs, and unit says what above and between are, got unit={unit!r}")
-        return Range(keep, f"the {top} best of each input, {keep} metric", top=top)
+        return Range(keep, f"the {top} best of each input, {by}", top=top)
     if baseline is not None:
         place, own = _of_baseline(score, baseline, later or Checks())
-        return Range(keep, f"better than {baseline}, {keep} metric", low=own, baseline=place)
+        return Range(keep, f"better than {baseline}, {by}", low=own, baseline=place)
     if above is not None:
         low = _limits(score, "above", above, unit)
-        return Range(keep, f"above {_named(above)} ({unit}), {keep} metric", unit, low)
+        return Range(keep, f"above {_named(above)} ({unit}), {by}", unit, low)
     if not isinstance(between, tuple | list | np.ndarray) or len(between) != 2:
         raise TypeError(f"between must be (low, high), got {between!r}")
     low, high = (_limits(score, "between", each, unit) for each in between)
@@ -138,7 +140,7 @@ def requested(
     if bool((low > high + (0.0 if unit == "score" else TOLERANCE)).any()):
         raise ValueError(f"between must be (low, high) with low <= high, got {between!r}")
     named = " and ".join(map(_named, between))
-    return Range(keep, f"between {named} ({unit}), {keep} metric", unit, low, high)
+    return Range(keep, f"between {named} ({unit}), {by}", unit, low, high)
 
 
 def _named(limit: Any) -> str:

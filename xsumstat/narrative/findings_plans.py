@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import scope, wording
-from xsumstat.dataset.wording import listed, name, number, setting
+from xsumstat.dataset.wording import name, number, setting
 from xsumstat.narrative.findings import labels
 
 
@@ -28,8 +29,7 @@ def variance_components(result: xr.Dataset) -> list[str]:
         f"{called.get(each, each)} {'account ' if not at else ''}for {percent:.0f} %{of if not at else ''}"
         for at, (each, percent) in enumerate(each_of)
     ]
-    first = listed(shares)
-    said = [f"{wording.capitalised(first)}."]
+    said = [f"{wording.capitalised(wording.joined(shares))}."]
     own = result.isel(metric=0).sel(effect="system")
     if {"variance", "standard_error"} <= set(result.data_vars) and float(own["variance"]) > 0:
         relative = float(own["standard_error"]) / float(own["variance"])
@@ -53,7 +53,9 @@ def _reliable(result: xr.Dataset) -> list[str]:
         over = f"System means over {validate.counted(sizes[most], 'input')}{rated}"
         return [f"{over} have a reliability of {number(values.values[most])}."]
     least = validate.counted(min(enough), "input")
-    return [f"System means have a reliability of .9 or more with at least {least}{rated}."]
+    fewer = [size for size in sizes.tolist() if size < min(enough)]
+    below = f", and of less with {max(fewer):,}" if fewer else " (the fewest that were tried)"
+    return [f"System means have a reliability of .9 or more with {least}{rated}{below}."]
 
 
 def components_closing(result: xr.Dataset) -> list[str]:
@@ -74,6 +76,8 @@ def plan(result: xr.Dataset) -> list[str]:
         return [f"The expected {what} is {low} to {high} {designs}", *_whom(result), *_doubt(result)]
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     wanted += f" of {_test(result.attrs)}" if "test" in result.attrs else ""
+    # The power of a test is simulated, in the designs that were asked for.
+    fewest = float(result["n_inputs"].min()) if "test" in result.attrs else math.nan
     said: list[str] = []
     lacking: dict[str, list[str]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
@@ -86,7 +90,7 @@ def plan(result: xr.Dataset) -> list[str]:
             who = f"a difference of {setting(float(one['difference']))}" + (f" with {who}" if who else "")
         if "n_raters" in dims:
             who = f"{who or 'a design'} with {validate.counted(int(one['n_raters']), 'rater')}"
-        least = _least(one)
+        least = _least(one, fewest)
         if least is None:
             of = "systems" if "n_systems" in one.dims else "inputs"
             lacking.setdefault(of, []).extend([who] if who else [])
@@ -223,13 +227,13 @@ def _doubt(result: xr.Dataset) -> list[str]:
     ]
 
 
-def _least(one: xr.DataArray) -> str | None:
-    """The fewest outputs that reach the target; None if no number that was tried does."""
+def _least(one: xr.DataArray, fewest: float = math.nan) -> str | None:
+    """The fewest outputs that reach the target; None if no number that was tried, from `fewest` inputs on, does."""
     values = np.atleast_1d(one.values)
     if np.isnan(values).all():
         return None
-    if "n_systems" not in one.dims:
-        return validate.counted(int(values[0]), "input")
-    systems = one["n_systems"].values
+    known = "n_systems" in one.dims
+    systems = one["n_systems"].values if known else np.ones(len(values), dtype=int)
     best = int(np.nanargmin(systems * values))
-    return f"{systems[best]:,} systems on {validate.counted(int(values[best]), 'input')}"
+    told = validate.counted(int(values[best]), "input") + (" (fewer were not tried)" if values[best] == fewest else "")
+    return f"{systems[best]:,} systems on {told}" if known else told

@@ -571,10 +571,9 @@ def range_drop(result: xr.Dataset) -> list[str]:
     )
     how = f"not corrected; alpha {setting(alpha)}{scope.words(result.attrs)}; {coefficient(result)}"
     largest = f"{name(rows[at])} and {name(columns[to])}, {number(values['difference'][at, to])}"
-    return [
-        f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is lower there, {second} ({how}).",
-        f"The largest drop is that of {largest}.",
-    ]
+    lower = "significantly lower in that range"
+    said = [f"In {len(drops):,} of {len(cells):,} pairs of metrics the correlation is {lower}, {second} ({how})."]
+    return [*said, f"The largest drop is that of {largest}."] if values["difference"][at, to] > 0 else said
 
 
 def alt_test(result: xr.Dataset) -> list[str]:
