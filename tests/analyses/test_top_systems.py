@@ -153,3 +153,15 @@ def test_the_best_of_many_are_not_called_all(demo):
     assert found.attrs["n_systems"] == 12
     assert found.meta.conclusion().startswith("Among the 8 best systems, judge has the highest correlation")
     assert demo.meta.top_k_corr("human", k=[12, 6], metric="judge").meta.conclusion().startswith("Among all 12 systems")
+
+
+@pytest.mark.ignore_codes("labels_without_cells", "few_systems")
+def test_systems_without_scores_among_the_best_are_told(demo):
+    second = demo.meta.top_k(2, by="human").system.values[1]
+    ds = demo.assign(score=demo.score.where((demo.metric == "human") | (demo.system != second)))
+    found = ds.meta.top_k_corr("human", k=[12, 8, 5])
+    assert found.n_systems.values.tolist() == [11, 7, 4] and found.attrs["n_systems"] == 11
+    said = found.meta.conclusion()
+    assert "Among the 12 best systems (11 of them with scores)" in said and "the 5 best (4 of them with scores)" in said
+    assert "n_systems" not in demo.meta.top_k_corr("human", k=[12, 8]).coords
+    assert ds.meta.metric_ci(metric=["judge", "bleu"]).attrs["n_systems"] == 11

@@ -18,7 +18,17 @@ from xsumstat.coefficients import table
 from xsumstat.core import levels, validate
 from xsumstat.core.caveats import Caveat, UnusableGoldError
 from xsumstat.core.types import BoolArray, CorrelationFunction
-from xsumstat.dataset import calibrated, checks, chunking, facts, locate, pair_results, results, value_checks
+from xsumstat.dataset import (
+    calibrated,
+    checks,
+    chunking,
+    facts,
+    locate,
+    pair_results,
+    result_attrs,
+    results,
+    value_checks,
+)
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
@@ -104,8 +114,7 @@ def metric_ci(
     found = _square(rows, order).isel({dim: [order.index(label) for label in labels] for dim in pair_results.DIMS})
     found = pair_results.labelled(found, score, score)
     found.attrs = {name: value for name, value in rows[0].attrs.items() if name != "gold" and "dropped" not in name}
-    sizes = {f"n_{dim}s": score.sizes[dim] for dim in facts.CELLS}
-    return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci", **sizes)))
+    return waiting.attached(results.described(found.assign_attrs(analysis="metric_ci", **result_attrs.sizes(score))))
 
 
 def _once(of_scores: Sequence[Caveat], *rows: Sequence[Caveat]) -> list[Caveat]:

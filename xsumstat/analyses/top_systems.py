@@ -58,7 +58,8 @@ def top_k_corr(
 
     {dataset}
         On (metric, k, ...), largest k first: ``correlation``, ``ci_low``, ``ci_high``, ``standard_error``,
-        ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci` returns them.
+        ``n_undefined`` and, by method, ``bias``, ``df``, ``fell_back`` and ``samples``, as `ci` returns them. The
+        coordinate ``n_systems`` counts the systems with scores, where some of the k best have none.
 
     Notes
     -----
@@ -96,7 +97,10 @@ def top_k_corr(
     later = value_checks.Checks()
     later.take(functools.partial(_said_together, sizes), *(each.checks for each in said))
     joined = slices.joined(curve, pd.Index(sizes, name="k"))
-    attrs = {**curve[0].attrs, "analysis": "top_k_corr", "n_systems": len(order)}
+    used = [int(each.attrs["n_systems"]) for each in curve]
+    if used != sizes:  # some of the best have human scores alone
+        joined = joined.assign_coords(n_systems=("k", used))
+    attrs = {**curve[0].attrs, "analysis": "top_k_corr", "n_systems": len(order) - (sizes[0] - used[0])}
     joined = joined.transpose("metric", "k", ...).assign_attrs(attrs)
     return later.attached(results.described(joined))
 

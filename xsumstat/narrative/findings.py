@@ -408,8 +408,11 @@ def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] |
 def top_k_corr(result: xr.Dataset) -> list[str]:
     whole = str(result.attrs.get("n_systems"))
 
+    used = result["n_systems"].to_series() if "n_systems" in result.coords else {}
+
     def among(k: str, first: bool) -> str:
-        return f"all {k} systems" if k == whole else f"the {k} best{' systems' if first else ''}"
+        scored = f" ({used[int(k)]:,} of them with scores)" if used.get(int(k), int(k)) != int(k) else ""
+        return f"all {k} systems" if k == whole else f"the {k} best{' systems' if first else ''}{scored}"
 
     return [*_along(result, "k", among), _NARROW]
 
