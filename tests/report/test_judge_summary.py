@@ -450,3 +450,63 @@ def test_shares_of_passes_have_limits_from_0_to_1(texts):
     assert free.ci_high.max() > 1
     means = ds.meta.report(kind="judge").results["system_means"]
     assert means.ci_high.max() <= 1 and means.ci_low.min() >= 0
+
+
+def coarse(seed=6, prompts=150):
+    """Grades of two raters and two judges: one is a third rater, the other says whether that third gave 4 or 5."""
+    frame = table(seed, prompts, judges=("third",)).drop(columns=["eve", "length"]).dropna()
+    return frame.assign(verdict=(frame["third"] >= 4) * 1.0)
+
+
+def plain_accuracy(frame, x, z):
+    """Share of pairs of systems ordered alike, ties included, averaged over prompts."""
+    shares = []
+    for _, one in frame.groupby("input"):
+        pairs = [(a, b) for a in range(len(one)) for b in range(a)]
+        alike = [np.sign(one[x].iloc[a] - one[x].iloc[b]) == np.sign(one[z].iloc[a] - one[z].iloc[b]) for a, b in pairs]
+        shares += [np.mean(alike)] if pairs else []
+    return np.mean(shares)
+
+
+def test_a_judge_that_knows_less_than_a_rater_does_not_agree_more():
+    frame = coarse()
+    ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
+    by_tau = ds.meta.human_ceiling("rating", level="input", coefficient="kendall")["correlation"].to_series()
+    assert by_tau["verdict"] > by_tau["third"]  # it has lost information, and ties are left out
+    page = ds.meta.report(kind="judge")
+    found = page.results["human_ceiling"]["correlation"].to_series()
+    assert found["verdict"] < found["third"] and page.results["human_ceiling"].attrs["coefficient"] == "acc_eq"
+    r = (
+        page.results["ci"]
+        if "ci" in page.results
+        else ds.meta.ci(ds.rating.mean("rater").rename("human"), level="input", coefficient="acc_eq", threshold=0)
+    )
+    want = plain_accuracy(frame.assign(human=frame[["ann", "bob"]].mean(axis=1)), "verdict", "human")
+    assert abs(r.correlation.sel(metric="verdict").item() - want) < 1e-9
+    shares = []
+    for name in ("verdict", "ann", "bob"):
+        pairs = [
+            one[name].iloc[a] == one[name].iloc[b]
+            for _, one in frame.groupby("input")
+            for a in range(len(one))
+            for b in range(a)
+        ]
+        shares.append(np.mean(pairs))
+    told = f"verdict gives two systems the same score in {100 * shares[0]:.0f} % of the pairs, a rater in "
+    assert told + f"{100 * np.mean(shares[1:]):.0f} % (accuracy with ties counts them)" in page.conclusion()
+
+
+def test_a_judge_of_two_grades_beside_a_finer_one_is_compared_with_ties():
+    frame = coarse().assign(human=lambda each: each[["ann", "bob"]].mean(axis=1)).drop(columns=["ann", "bob"])
+    for judges, used in ((["third", "verdict"], "acc_eq"), (["third"], "kendall"), (["verdict"], "kendall")):
+        ds = frame[["human", *judges]].reset_index().meta.to_scores(wide=True)
+        assert ds.meta.report("human", kind="judge").results["ci"].attrs["coefficient"] == used
+
+
+def test_verdicts_beside_grades_from_0_are_no_grades():
+    frame = coarse()
+    frame[["ann", "bob"]] -= 1  # grades from 0 to 4
+    page = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"]).meta.report(kind="judge")
+    names = page.results["confusion"]["metric"].values.tolist()
+    assert "verdict (calibrated)" in names and "third" in " ".join(names)
+    assert "verdict: Its grade" not in page.conclusion()

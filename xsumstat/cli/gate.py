@@ -97,7 +97,7 @@ def check(
     try:
         with value_checks.held() as held:
             if required.of == "drift":
-                level, coefficient = report_data.usual_measure(ds, level, coefficient)
+                level, coefficient = judge_subject.measure(asked, level, coefficient)
                 found = _drift(asked, anchor, required, report, alpha=alpha, level=level, coefficient=coefficient)
                 each = _drifts(asked, found)
             elif required.of == "alt_test":

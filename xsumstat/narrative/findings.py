@@ -6,7 +6,7 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 import xarray as xr
@@ -408,7 +408,7 @@ def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] |
 def top_k_corr(result: xr.Dataset) -> list[str]:
     whole = str(result.attrs.get("n_systems"))
 
-    used = result["n_systems"].to_series() if "n_systems" in result.coords else {}
+    used: Mapping[int, int] = dict(result["n_systems"].to_series()) if "n_systems" in result.coords else {}
 
     def among(k: str, first: bool) -> str:
         scored = f" ({used[int(k)]:,} of them with scores)" if used.get(int(k), int(k)) != int(k) else ""

@@ -24,6 +24,7 @@ from xsumstat.report import (
     judge_questions,
     judge_remarks,
     judge_runs,
+    judge_subject,
     judge_summary,
     report_data,
     report_page,
@@ -158,7 +159,7 @@ def make_report(
         margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)
     ds, people, judges = about.ds, about.people, about.judges
-    level, coefficient = report_data.usual_measure(ds, level, coefficient)
+    level, coefficient = judge_subject.measure(about, level, coefficient)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import calibration, scales
@@ -15,8 +17,13 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray
 from xsumstat.dataset import align, calibrated, chunking, golds, locate, metric_choice, scale_checks, wording
 from xsumstat.report import judge_runs, report_data
+
+# A judge's share of tied pairs of systems beyond a rater's, from which on ties must count as errors: correlations leave
+# them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of.
+_MORE_TIES, _WITH_TIES = 0.1, "acc_eq"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,35 @@ class People:
     def noisy(self) -> Any:
         """Ratings where outputs have several, so their noise is measurable; else the human scores."""
         return self.rating if self.n_raters > 1 else self.gold
+
+
+def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
+    """The usual level and coefficient; one that counts ties if a judge ties systems far more often than people do."""
+    level, usual = report_data.usual_measure(about.ds, level, coefficient)
+    if coefficient is None and usual == "kendall":
+        usual = _WITH_TIES if tied_pairs(about)[2].any() else usual
+    return level, usual
+
+
+def tied_pairs(about: Subject) -> tuple[FloatArray, float, BoolArray]:
+    """The share of pairs of systems on an input with one score, by each judge and by a rater; where it is far more."""
+    score = locate.checked_scores(about.ds).sel(metric=about.judges).transpose("metric", "system", "input", ...)
+    each = about.people.each.transpose(..., "system", "input").values
+    judges, people = _tied_shares(score.values, 1), float(_tied_shares(np.moveaxis(each, -2, 0)[None], 1)[0])
+    # One human score may be a mean, which ties with none: judges are then compared with each other.
+    usual = people if about.people.n_raters > 1 else np.fmax(people, np.fmin.reduce(judges))
+    return judges, people, np.asarray(judges > usual + _MORE_TIES)
+
+
+def _tied_shares(values: FloatArray, systems: int) -> FloatArray:
+    """Of each row (rows, ...), the share of tied pairs along the axis of systems; NaN without pairs."""
+    tied, there = np.zeros((2, len(values)))
+    for one, other in itertools.combinations(np.moveaxis(values, systems, 0), 2):
+        apart = np.abs(one - other).reshape(len(values), -1)
+        tied += (apart <= TOLERANCE).sum(axis=1)
+        there += (~np.isnan(apart)).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(tied / there)
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:
@@ -121,7 +157,8 @@ def on_grades(about: Subject, rng: int) -> OnScale:
 
 def _of_other_classes(about: Subject, gold: xr.DataArray) -> xr.DataArray:
     score = align.oriented(locate.checked_scores(about.ds).sel(metric=about.judges), ("metric",))
-    return scale_checks.with_other_classes(score, gold, golds.texts_of(about.ds))
+    found = scale_checks.with_other_classes(score, gold, golds.texts_of(about.ds))
+    return found | scales.elsewhere(score, gold)
 
 
 def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str, ...], **how: Any) -> OnScale:

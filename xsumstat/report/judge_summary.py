@@ -10,11 +10,12 @@ import xarray as xr
 
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
+from xsumstat.coefficients.table import get
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, scope, wording
 from xsumstat.narrative import findings, findings_tests
-from xsumstat.report import judge_remarks
+from xsumstat.report import judge_remarks, judge_subject
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
@@ -255,10 +256,21 @@ def _few_equal(about: Subject, shown: Results) -> list[str]:
 
 
 def _tied(about: Subject, shown: Results) -> list[str]:
-    """Judges that give all systems of many prompts one score, where these prompts are left out of the agreement."""
+    """Judges that often give systems one score: in pairs, or of all systems where that leaves prompts out."""
     found = _measured(shown)
     if found is None or found.attrs["level"] != "input" or about.ds.sizes["system"] < 2:
         return []
+    if get(found.attrs["coefficient"]).of_constants:
+        judges, people, coarse = judge_subject.tied_pairs(about)
+        each = [
+            f"{wording.name(label)} gives two systems the same score in {100 * share:.0f} % of the pairs"
+            for label, share, is_coarse in zip(about.judges, judges, coarse, strict=True)
+            if is_coarse
+        ]
+        who = "a rater" if about.people.n_raters > 1 else "the human scores"
+        return (
+            [f"{wording.joined(each)}, {who} in {100 * people:.0f} % (accuracy with ties counts them)"] if each else []
+        )
     score = about.ds["score"].sel(metric=about.judges)
     tied, there, *_ = facts.ties(score, about.people.values)
     return [
