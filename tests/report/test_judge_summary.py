@@ -510,3 +510,25 @@ def test_verdicts_beside_grades_from_0_are_no_grades():
     names = page.results["confusion"]["metric"].values.tolist()
     assert "verdict (calibrated)" in names and "third" in " ".join(names)
     assert "verdict: Its grade" not in page.conclusion()
+
+
+def test_the_labels_of_a_judge_are_no_range_of_ratings():
+    frame = coarse()
+    ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"]).assign_attrs(labels="fail\npass")
+    page = ds.meta.report(kind="judge")
+    means = page.results["system_means"]
+    human = frame[["ann", "bob"]].mean(axis=1).groupby("system").mean()
+    assert np.allclose(means["human_mean"].to_series(), human) and "scale_low" not in means.attrs
+
+
+def test_the_judge_that_helps_correlates_most_within_systems():
+    frame = coarse().assign(human=lambda each: each[["ann", "bob"]].mean(axis=1))
+    ds = frame.drop(columns="human").reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
+    page = ds.meta.report(kind="judge")
+    r = {
+        name: np.mean([scipy.stats.pearsonr(one[name], one["human"])[0] for _, one in frame.groupby("system")])
+        for name in ("third", "verdict")
+    }
+    assert r["third"] > r["verdict"] and page.results["system_means"].attrs["helped_by"] == "third"
+    told = f"(Pearson's r: third {shown(r['third'])} and verdict {shown(r['verdict'])})"
+    assert told in " ".join(page.text().split())

@@ -7,12 +7,14 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xsumstat.analyses import correlation
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import golds, locate, scale_checks
-from xsumstat.report.judge_subject import OnScale, People, Subject, on_grades, on_scale
+from xsumstat.dataset import golds, locate, scale_checks, value_checks, wording
+from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
@@ -35,7 +37,7 @@ class Ask:
     """A call of `ds.meta` or the package: name, arguments, picture; `of` judges on the human scale for classes.
 
     The result has the name of the call unless `called` otherwise. `closing` sentences point to further analyses. Its
-    p-values are `corrected` by a method.
+    p-values are `corrected` by a method. `also` is a sentence after those of the result.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Ask:
     closing: bool = True
     called: str = ""
     corrected: str = ""
+    also: str = ""
 
 
 def groups(ds: xr.Dataset) -> list[str]:
@@ -164,14 +167,12 @@ def about_versions(
     return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 
 
-def about_systems(
-    ds: xr.Dataset, people: People, best: Hashable, limits: dict[str, Any], adjust: str
-) -> dict[str, list[Ask]]:
+def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[str, list[Ask]]:
+    ds, people = about.ds, about.people
+    best, why = _most_helpful(about)
     several = ds.sizes["system"] > 1
-    grades = golds.texts_of(ds) or scale_checks.values_of(people.each)
-    known = golds.texts_of(ds) or list(grades) == [0, 1]
-    how = {"gold": people.gold, "metric": best, **({"scale": (0, len(grades) - 1)} if known else {}), **limits}
-    means = Ask("system_means", how, picture="system_means", closing=not several)
+    how = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
+    means = Ask("system_means", how, picture="system_means", closing=not several, also=why)
     asks = [means]
     if several:
         how = {"gold": people.gold, "metric": best, "method": "ppi", "adjust": adjust}
@@ -187,3 +188,27 @@ def about_systems(
         "Which system is best?": asks,
         "How many ratings does the next study need?": [plan] if sd > 0 else [],
     }
+
+
+def _most_helpful(about: Subject) -> tuple[Hashable, str]:
+    """The judge that adds most to few ratings of each system, and why it is this one of several."""
+    with value_checks.held():
+        found = correlation.corr(about.ds, about.people.gold, metric=about.judges, level="within_system")
+    beside = [dim for dim in found["correlation"].dims if dim != "metric"]
+    r = found["correlation"].mean(beside).sel(metric=about.judges).values
+    if len(r) == 1 or np.isnan(r).all():
+        return about.judges[0], ""
+    best = int(np.nanargmax(r))
+    told = [f"{wording.name(label)} {wording.number(value)}" for label, value in zip(about.judges, r, strict=True)]
+    return about.judges[best], (
+        f"Of the judges {wording.name(about.judges[best])} is used, because its scores correlate most with the human "
+        f"scores among the outputs of a system (Pearson's r: {wording.joined(told)})."
+    )
+
+
+def _known_scale(about: Subject) -> dict[str, Any]:
+    """The range of ratings that are labels, or passes."""
+    grades, texts = scale_checks.values_of(about.people.each), golds.texts_of(about.ds)
+    if texts and np.isin(grades, np.arange(len(texts))).all():
+        return {"scale": (0, len(texts) - 1)}
+    return {"scale": (0, 1)} if list(grades) == [0, 1] else {}

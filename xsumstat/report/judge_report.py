@@ -6,11 +6,10 @@ import functools
 import importlib
 import itertools
 import textwrap
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -158,7 +157,7 @@ def make_report(
     if margin is not None:
         margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)
-    ds, people, judges = about.ds, about.people, about.judges
+    ds, people = about.ds, about.people
     level, coefficient = judge_subject.measure(about, level, coefficient)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     shown: dict[str, xr.Dataset] = {}
@@ -174,7 +173,7 @@ def make_report(
             code.extend(lines)
 
     answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng, margin))
-    answer(judge_questions.about_systems(ds, people, _best_judge(shown, judges), limits, adjust))
+    answer(judge_questions.about_systems(about, limits, adjust))
     if anchor is not None:
         answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))
     # Groups and calibrated scores lack no cells but those that the whole lacks.
@@ -213,6 +212,7 @@ def _answered(
         shown[key], caveats[key] = result, held.caveats
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, people, on.gold)
+        said += [ask.also] if ask.also else []
         code += [line for line in on.code if line not in code]
         call = code_of(ask.name, settings, people, on.name, ask.of_package)
         corrected = f".meta.adjust({ask.corrected!r})" if ask.corrected else ""
@@ -241,14 +241,6 @@ def _called(ds: xr.Dataset, ask: Ask, settings: dict[str, Any]) -> xr.Dataset:
     else:
         found = getattr(ds.meta, ask.name)(**settings)
     return cast(xr.Dataset, found.meta.adjust(ask.corrected) if ask.corrected else found)
-
-
-def _best_judge(shown: dict[str, xr.Dataset], judges: list[Hashable]) -> Hashable:
-    found = judge_summary.agreement(shown)
-    if found is None:
-        return judges[0]
-    values = [float(found["correlation"].sel(metric=label).mean()) for label in judges]
-    return judges[0] if np.isnan(values).all() else judges[int(np.nanargmax(values))]
 
 
 def _table(result: xr.Dataset) -> pd.DataFrame | None:
