@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 import statsmodels.stats.multitest
 import xarray as xr
-from conftest import warns
+from conftest import of_code, warns
 from helpers import pairwise
 
 from xsumstat.resampling import jobs
@@ -587,6 +587,15 @@ def test_the_winning_rate_of_a_constant_grade_is_that_of_a_constant_judge(margin
     passes = constant.winning_rate.item() >= 0.5 and bool((tested.winning_rate >= 0.5).any())
     assert passes == (margin == 0.6)
     assert ("would also pass, so passing says little here" in tested.meta.conclusion().replace("\n", " ")) == passes
+
+
+def test_outputs_with_one_rating_are_said_to_lack_another():
+    ds = rated(5, inputs=12)
+    ds["rating"] = ds.rating.where((ds.input > 1) | (ds.rater == "r0"))
+    with warns("labels_without_cells") as caught:
+        ds.meta.human_ceiling("rating", level="input", coefficient="kendall")
+    told = of_code(caught, "labels_without_cells")
+    assert len(told) == 1 and "left out 2 inputs (no output has ratings by two raters and a metric score)" in told[0]
 
 
 def test_ratings_without_grades_have_no_constant_judge():

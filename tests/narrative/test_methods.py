@@ -376,3 +376,23 @@ def test_tasks_are_counted_in_the_methods():
     tasks = found.sizes["task"]
     assert tasks > 1 and f"by their average score over {tasks} tasks," in methods(found)
     assert "by their average score over one task," in methods(found.isel(task=[0]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("systems", [12, 2])
+def test_inputs_without_a_correlation_are_counted(systems):
+    ds = xsumstat.load_dataset("demo").isel(system=slice(systems))
+    score = ds.score.copy()
+    score.loc[{"metric": "human", "input": ds.input.values[:3]}] = 50.0
+    score.loc[{"metric": "bleu", "input": ds.input.values[2:7]}] = 1.0
+    ds = ds.assign(score=score)
+    values = score.transpose("metric", "system", "input")
+    flat = (values.max("system") == values.min("system")).to_pandas()
+    each = {name: int((flat.loc[name] | flat.loc["human"]).sum()) for name in ("judge", "bleu")}
+    assert each == {"judge": 3, "bleu": 7}
+    for name, told in (("judge", "3 inputs"), ("bleu", "7 inputs"), (["judge", "bleu"], "3 to 7 inputs")):
+        said = methods(ds.meta.corr("human", metric=name, level="input"))
+        assert f"A metric's average leaves out {told} on which its scores or the human scores are constant." in said
+    for other in ({"level": "system"}, {"level": "input", "undefined": "zero"}):
+        if systems > 2:
+            assert "leaves out" not in methods(ds.meta.corr("human", metric="judge", **other))

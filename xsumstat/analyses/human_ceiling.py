@@ -38,6 +38,7 @@ from xsumstat.dataset import (
     metric_choice,
     near_copies,
     results,
+    value_checks,
 )
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import jackknife
@@ -121,7 +122,12 @@ def human_ceiling(
     classes = measure.coefficient.scale in ("classes", "two")
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
     ready["these_systems"] = these_systems(resample, dims)
-    scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
+    with value_checks.held() as held:
+        scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
+    for caveat in held.caveats:
+        empty = caveat.code == "labels_without_cells"  # others may have one rating, which is no gold here
+        both = "ratings by two raters and a metric score"
+        validate.warn(caveat.said(checks.empty(**caveat.fields, both=both)) if empty else caveat)
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)

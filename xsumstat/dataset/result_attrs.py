@@ -24,6 +24,9 @@ class Aligned(Protocol):
     def gold_name(self) -> str: ...
 
     @property
+    def tied(self) -> tuple[int, int]: ...
+
+    @property
     def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
@@ -38,6 +41,8 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
     settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
+        least, most = scores.tied
+        settings |= {"constant_inputs": f"{least}" if least == most else f"{least} to {most}"} if most else {}
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):

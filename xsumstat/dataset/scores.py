@@ -47,6 +47,7 @@ class Scores:
     given: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     weights: InputWeights | None = None  # of drawn inputs
+    tied: tuple[int, int] = (0, 0)  # least and most inputs that a metric's average leaves out, as a score is constant
 
     @property
     def human(self) -> xr.DataArray:
@@ -146,7 +147,10 @@ def prepare(
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    return Scores(score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights)
+    tied = (0, 0) if is_lazy else facts.left_out(found.ties, score.sizes)
+    return Scores(
+        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, tied
+    )
 
 
 def without_weights(scores: Scores, ds: xr.Dataset) -> Scores:

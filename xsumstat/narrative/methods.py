@@ -412,4 +412,9 @@ def _of_software(result: xr.Dataset, cite: str = "") -> str:
     counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    return f"The computation{of} used xsumstat {_version(result)}{cite}{seed}."
+    tied = attrs.get("constant_inputs")
+    left = ""
+    if tied is not None:
+        noun = "input" if tied == "1" else "inputs"
+        left = f"A metric's average leaves out {tied} {noun} on which its scores or the human scores are constant. "
+    return f"{left}The computation{of} used xsumstat {_version(result)}{cite}{seed}."
