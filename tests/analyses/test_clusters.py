@@ -124,7 +124,7 @@ def test_input_level_is_what_plain_python_finds(coefficient, gaps, clusters):
         off = 0.0 if resample == "input" else bias
         taken = min(max(off, -(1 - value) / 2), (1 + value) / 2)
         step = {"pearson": 1e-12, "spearman": 6 / (g**3 - g), "kendall": 2 / (g**2 - g)}[coefficient]
-        centre = min(1 - step, value - taken) if resample != "input" else value
+        centre = min(max(1 - step, value), value - taken) if resample != "input" else value
         middle = np.arctanh(centre) - (off - taken) / (1 - centre**2)
         assert float(got.bias.item()) == pytest.approx(value - np.tanh(middle), abs=1e-12)
         limits = np.tanh(middle + np.array([-1, 1]) * stats.t.ppf(0.975, df) * math.sqrt(variance) / (1 - value**2))
@@ -151,6 +151,31 @@ def test_other_levels_leave_out_whole_families(level, coefficient):
     assert float(got.df.item()) == g - 1
     both = ds.meta.ci("human", resample="both", **how)
     assert float(both.standard_error.item()) >= float(got.standard_error.item()) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
+def test_few_families_leave_the_estimate_at_the_centre(coefficient):
+    """Three families of four systems: the limits are about the estimate, however near to 1, and so are differences."""
+    rng = np.random.default_rng(0)
+    z = np.arange(12.0)[:, None] + 0.1 * rng.normal(size=(12, 8))
+    x = z + np.array([0, 0, 0, 0, 0, 0, 0, 0, 2.5, 0, 0, 0])[:, None]
+    y = z + np.array([0, 2.5, 0, 0, 0, 3.5, 0, 0, 0, 4, 0, 0])[:, None]
+    ds = xr.Dataset({"score": (("metric", "system", "input"), np.array([z, x, y]))}, {"metric": ["human", "a", "b"]})
+    ds = ds.assign_coords(system=np.arange(12), family=("system", list("aaaabbbbcccc")))
+    how = {"coefficient": coefficient, "resample": "system", "cluster": "family"}
+    f, family = CORRELATION[coefficient], ds.family.values
+    for name, scores_of in (("a", x), ("b", y)):
+        means, human = scores_of.mean(axis=1), z.mean(axis=1)
+        value = f(means, human)
+        without = np.array([f(means[family != each], human[family != each]) for each in "abc"])
+        error = math.sqrt(2 / 3 * ((without - value) ** 2).sum()) / 2
+        reach = stats.t.ppf(0.975, 2) * error / (1 - value**2)
+        got = ds.meta.ci("human", metric=name, **how)
+        assert 0.75 < value < 1 and float(got.bias.item()) == pytest.approx(0, abs=1e-12)
+        limits = np.tanh(np.arctanh(value) + np.array([-reach, reach]))
+        np.testing.assert_allclose([got.ci_low.item(), got.ci_high.item()], limits, atol=1e-9)
+    apart = ds.meta.compare_metrics("human", metric="a", other="b", **how)
+    assert float(apart.pvalue.item()) < 1 and float(apart.bias.item()) == pytest.approx(0, abs=1e-12)
 
 
 def centred_twice(values):

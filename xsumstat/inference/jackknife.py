@@ -390,15 +390,16 @@ def unvarying(value: float, error: float) -> bool:
 def bounded(value: float, off: float, error: float, df: float, step: float = NOTHING) -> Estimated:
     """A value in [−1, 1] with limits by arctanh about its centre.
 
-    The bias moves the value at most half the way to ±1 and no nearer than a step; the rest is taken on arctanh's scale,
-    at its slope there. A point where the value is ±1 or nothing varies; no limits for NaN.
+    The bias moves the value at most half the way to ±1 and no nearer than a step, unless the value is nearer; the rest
+    is taken on arctanh's scale, at its slope there. A point where the value is ±1 or nothing varies; no limits for NaN.
     """
     if math.isnan(value) or math.isnan(error):
         return Estimated(value, math.nan, math.nan, df)
     if unvarying(value, error):
         return Estimated(value, 0.0, 0.0, df, True, lambda t: (value, value))
     taken = min((1 + value) / 2, max((value - 1) / 2, off))
-    centre = min(1 - step, max(step - 1, value - taken))
+    most = max(1 - step, abs(value))
+    centre = min(most, max(-most, value - taken))
     middle = math.atanh(centre)
     if off != taken:
         middle -= (off - taken) / (1 - centre**2)
