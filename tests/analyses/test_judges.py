@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 import statsmodels.stats.multitest
 import xarray as xr
-from conftest import of_code, warns
+from conftest import warns
 from helpers import pairwise
 
 from xsumstat.resampling import jobs
@@ -572,33 +572,3 @@ def test_pictures():
     middle = axis.get_xlabel()
     assert "difference" not in middle  # the correlations, and their intervals
     plt.close("all")
-
-
-@pytest.mark.parametrize("margin", [0.0, 0.2, 0.6])
-def test_the_winning_rate_of_a_constant_grade_is_that_of_a_constant_judge(margin):
-    ds = rated(3, inputs=20, gaps=0.2).assign(score=lambda ds: ds.score.copy())
-    tested = ds.meta.alt_test("rating", margin=margin, min_items=10)
-    grades = [value for value in ds.rating.values.ravel().tolist() if not math.isnan(value)]
-    most = max(sorted(set(grades)), key=grades.count)
-    constant = ds.assign(score=xr.full_like(ds.score.isel(metric=[0]), most)).meta.alt_test(
-        "rating", margin=margin, min_items=10, metric="good"
-    )
-    assert tested.constant_winning_rate.item() == constant.winning_rate.item()
-    passes = constant.winning_rate.item() >= 0.5 and bool((tested.winning_rate >= 0.5).any())
-    assert passes == (margin == 0.6)
-    assert ("would also pass, so passing says little here" in tested.meta.conclusion().replace("\n", " ")) == passes
-
-
-def test_outputs_with_one_rating_are_said_to_lack_another():
-    ds = rated(5, inputs=12)
-    ds["rating"] = ds.rating.where((ds.input > 1) | (ds.rater == "r0"))
-    with warns("labels_without_cells") as caught:
-        ds.meta.human_ceiling("rating", level="input", coefficient="kendall")
-    told = of_code(caught, "labels_without_cells")
-    assert len(told) == 1 and "left out 2 inputs (no output has ratings by two raters and a metric score)" in told[0]
-
-
-def test_ratings_without_grades_have_no_constant_judge():
-    ds = rated(4, inputs=20)
-    ds["rating"] = ds.rating + np.random.default_rng(0).normal(size=ds.rating.shape)
-    assert math.isnan(ds.meta.alt_test("rating").constant_winning_rate.item())

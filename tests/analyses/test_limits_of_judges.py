@@ -1,9 +1,11 @@
 """Limits of the test of judges as raters: p-values, folds and numbers of grades, each on both sides."""
 
+import math
+
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import warns
+from conftest import of_code, warns
 
 import xsumstat  # noqa: F401 - registers ds.meta
 from xsumstat.analyses import judges
@@ -49,3 +51,34 @@ def test_calibrated_scores_are_rounded_to_two_to_fifty_grades(n, rounded):
     ratings = ds.rating.copy(data=grades.astype(float))
     _, attrs = judges._calibrated(ds.score, ratings, "rater", xr.ones_like(ds.metric, dtype=bool))
     assert ("rounded to their grades" in attrs["calibration"]) == rounded
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.2, 0.6])
+def test_the_winning_rate_of_a_constant_grade_is_that_of_a_constant_judge(margin):
+    ds = rated(3, inputs=20)
+    ds["rating"] = ds.rating.where(np.random.default_rng(1).random(ds.rating.shape) > 0.2)
+    tested = ds.meta.alt_test("rating", margin=margin, min_items=10)
+    grades = [value for value in ds.rating.values.ravel().tolist() if not math.isnan(value)]
+    most = max(sorted(set(grades)), key=grades.count)
+    constant = ds.assign(score=xr.full_like(ds.score.isel(metric=[0]), most)).meta.alt_test(
+        "rating", margin=margin, min_items=10, metric="good"
+    )
+    assert tested.constant_winning_rate.item() == constant.winning_rate.item()
+    passes = constant.winning_rate.item() >= 0.5 and bool((tested.winning_rate >= 0.5).any())
+    assert passes == (margin == 0.6)
+    assert ("would also pass, so passing says little here" in tested.meta.conclusion().replace("\n", " ")) == passes
+
+
+def test_outputs_with_one_rating_are_said_to_lack_another():
+    ds = rated(5, inputs=12)
+    ds["rating"] = ds.rating.where((ds.input > 1) | (ds.rater == "r0"))
+    with warns("labels_without_cells") as caught:
+        ds.meta.human_ceiling("rating", level="input", coefficient="kendall")
+    told = of_code(caught, "labels_without_cells")
+    assert len(told) == 1 and "left out 2 inputs (no output has ratings by two raters and a metric score)" in told[0]
+
+
+def test_ratings_without_grades_have_no_constant_judge():
+    ds = rated(4, inputs=20)
+    ds["rating"] = ds.rating + np.random.default_rng(0).normal(size=ds.rating.shape)
+    assert math.isnan(ds.meta.alt_test("rating").constant_winning_rate.item())

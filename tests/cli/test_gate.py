@@ -60,6 +60,28 @@ def test_the_rule_takes_the_drift_of_the_report(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("favour", [0.0, 0.8])
+@pytest.mark.parametrize("with_length", [True, False])
+def test_a_favoured_system_is_a_bias(favour, with_length):
+    rng = np.random.default_rng(5)
+    quality = rng.normal(size=(3, 80))
+    judge = quality + 0.4 * rng.normal(size=(3, 80)) + favour * np.array([1, 0, 0])[:, None]
+    ratings = quality + 0.5 * rng.normal(size=(3, 3, 80))
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), judge[None]), "rating": (("rater", "system", "input"), ratings)},
+        {"metric": ["judge"], "system": list("abc"), "input": range(80), "rater": list("xyz")},
+    )
+    ds = ds.assign(length=(("system", "input"), rng.normal(size=(3, 80)))) if with_length else ds
+    verdict = gate.check(ds, gate.requirement("bias"))
+    tests = ds.meta.bias("rating", given="system", resample="input").meta.adjust("holm")
+    assert (float(tests.pvalue_adjusted.sel(covariate="system=a").squeeze()) < 0.05) == (favour > 0)
+    assert verdict.status == (gate.NOT_MET if favour else gate.MET)
+    assert ("scores a too high" in verdict.line) == (favour > 0) and ("length" in verdict.line) == with_length
+    if with_length:  # a bound is for slopes of covariates, in other units
+        assert "a too high" not in gate.check(ds, gate.requirement("bias <= .9")).line
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_the_command_line(tmp_path, capsys):
     for name, ds in zip(("new", "old"), versions(gaps=False), strict=True):
         frame = ds.score.to_series().unstack("metric").reset_index()
@@ -96,7 +118,8 @@ def test_a_rule_says_which_judge_fails_it_and_how_surely():
     verdict = gate.check(ds, gate.requirement("bias"))
     assert verdict.status == gate.NOT_MET
     assert re.fullmatch(
-        r"bias: not met for wordy\. good: length [^;]* \(Holm: p = [.\d]+\); wordy: length [^;]* \(Holm: p < \.001\)",
+        r"bias: not met for wordy\. good: length [^;]* \(Holm: p = [.\d]+\); it favours no system significantly; "
+        r"wordy: length [^;]* \(Holm: p < \.001\); it favours no system significantly",
         verdict.line,
     )
     assert gate.check(ds, gate.requirement("pearson >= .99")).line.startswith("pearson >= .99: not met. ")

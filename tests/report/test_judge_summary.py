@@ -560,4 +560,6 @@ def test_a_severe_rater_is_named_and_what_it_does_to_means(uneven):
     assert f"The rater eve grades {shown(-apart[2])} lower than the others." in said
     told = f"moves the systems' means by up to {shown(moved)} against each other"
     sd = frame[PEOPLE].mean(axis=1).std()
-    assert (moved > 0.1 * sd) == uneven and (told in page.conclusion()) == uneven == (f"{told}; means and tests" in said)
+    assert (moved > 0.1 * sd) == uneven and (told in page.conclusion()) == uneven == (
+        f"{told}; means and tests" in said
+    )

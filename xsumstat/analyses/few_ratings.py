@@ -35,7 +35,7 @@ class FewRatings:
     gold_sign: int
     dropped: dict[str, list[Hashable]]
     later: Checks
-    tied: tuple[int, int] = (0, 0)  # nothing is correlated
+    ties: None = None  # nothing is correlated
 
     @property
     def further(self) -> dict[str, int]:

@@ -16,7 +16,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.dataset import value_checks, wording
 from xsumstat.narrative import findings_drift, findings_tests
-from xsumstat.report import judge_runs, judge_subject, report_data
+from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_subject, report_data
 from xsumstat.report.judge_report import JudgeReport
 
 # Exit statuses: the requirement is met, is not met, or cannot be decided.
@@ -163,9 +163,36 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
 
 
 def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[_OfJudge]:
-    """Slopes within a bound, or without one not significant (Holm), for each judge."""
-    if not asked.given:
+    """Slopes within a bound, or without one not significant (Holm), for each judge; and then no favoured system."""
+    of_systems = judge_questions.by_system(asked, alpha) if bound is None else None
+    if not asked.given and of_systems is None:
         raise ValueError("bias needs a covariate such as length or position; the scores have none")
+    each = _by_covariates(asked, bound, alpha) if asked.given else [(UNKNOWN, label, "") for label in asked.judges]
+    if of_systems is None:
+        return each
+    tests = asked.ds.meta.bias(**of_systems).meta.adjust("holm")
+    return [
+        _also_of_systems(judge, judge_remarks.leaning(tests, label, asked.people))
+        for judge, label in zip(each, asked.judges, strict=True)
+    ]
+
+
+def _also_of_systems(judge: _OfJudge, leaning: judge_remarks.Leaning | None) -> _OfJudge:
+    """A judge's verdict on covariates, if there are any, with that on systems."""
+    status, label, told = judge
+    if leaning is None:
+        return status, label, told or f"{wording.name(label)}: no difference between systems can be tested"
+    own = NOT_MET if leaning.high or leaning.low else UNKNOWN if leaning.noise else MET
+    words = f"it {leaning.told()}" if own != MET else "it favours no system significantly"
+    return _worst([status, own]) if told else own, label, f"{told or wording.name(label)}; {words}"
+
+
+def _worst(statuses: list[int]) -> int:
+    return max(statuses, key=(MET, UNKNOWN, NOT_MET).index)
+
+
+def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[_OfJudge]:
+    """The same by the covariates alone."""
     how = {"metric": asked.judges, "given": asked.given}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
@@ -189,7 +216,7 @@ def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
             tested = f" (Holm: {wording.pvalue(p)})" if bound is None else ""
             lines.append(f"{name} {wording.estimate(slope, low, high)}{tested}")
-        status = max(statuses, key=(MET, UNKNOWN, NOT_MET).index)
+        status = _worst(statuses)
         each.append((status, label, f"{wording.name(label)}: {', '.join(lines)}"))
     return each
 

@@ -90,17 +90,6 @@ def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, could_tell, by_gold, scored)]
 
 
-def left_out(found: Sequence[Fact] | None, sizes: Mapping[Hashable, int]) -> tuple[int, int]:
-    """The least and the most inputs that `ties` leave out of a metric's average; none where further labels add up."""
-    if found is None:
-        return 0, 0
-    tied, _, by_gold, scored = (each.values for each in found)
-    if scored.max(initial=0) > sizes["input"]:
-        return 0, 0
-    lost = tied + (by_gold if sizes["system"] > 2 else 0)
-    return int(lost.min()), int(lost.max())
-
-
 def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:
     own = values if there.all() else np.where(there, values, np.nan)
     return np.asarray(np.fmax.reduce(own, axis=axis) > np.fmin.reduce(own, axis=axis))

@@ -24,7 +24,7 @@ class Aligned(Protocol):
     def gold_name(self) -> str: ...
 
     @property
-    def tied(self) -> tuple[int, int]: ...
+    def ties(self) -> Sequence[facts.Fact] | None: ...
 
     @property
     def dropped(self) -> Mapping[str, list[Hashable]]: ...
@@ -41,8 +41,7 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
     settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
-        least, most = scores.tied
-        settings |= {"constant_inputs": f"{least}" if least == most else f"{least} to {most}"} if most else {}
+        settings["constant_inputs"] = None if scores.ties is None else _constant(scores.ties, scores.score.sizes)
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):
@@ -55,6 +54,15 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
         attrs["scope"] = scope.name
     attrs["xsumstat_version"] = extras.package_version()
     return attrs
+
+
+def _constant(ties: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | None:
+    """The least and the most inputs that a metric's average leaves out, as a score is constant."""
+    tied, _, by_gold, scored = (each.values for each in ties)
+    lost = tied + (by_gold if size["system"] > 2 else 0)
+    if not lost.any() or scored.max() > size["input"]:  # further labels add up
+        return None
+    return f"{lost.max()}" if lost.min() == lost.max() else f"{lost.min()} to {lost.max()}"
 
 
 def sizes(score: xr.DataArray | None) -> dict[str, int]:

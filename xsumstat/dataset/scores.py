@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from xsumstat.dataset import (
     masks,
     metric_choice,
 )
-from xsumstat.dataset.facts import CORE
+from xsumstat.dataset.facts import CORE, Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 
 
@@ -47,7 +47,7 @@ class Scores:
     given: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     weights: InputWeights | None = None  # of drawn inputs
-    tied: tuple[int, int] = (0, 0)  # least and most inputs that a metric's average leaves out, as a score is constant
+    ties: Sequence[Fact] | None = None  # of scores in memory, where ties leave inputs out of averages
 
     @property
     def human(self) -> xr.DataArray:
@@ -147,9 +147,9 @@ def prepare(
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    tied = (0, 0) if is_lazy else facts.left_out(found.ties, score.sizes)
+    ties = None if is_lazy else found.ties
     return Scores(
-        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, tied
+        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, ties
     )
 
 

@@ -129,13 +129,20 @@ def _errors(
     if about.given:
         how = {"gold": people.noisy, "metric": about.judges, "given": about.given, "confidence_level": 1 - alpha}
         err.append(Ask("bias", how, corrected=adjust))
-    if 2 <= about.ds.sizes["system"] <= _MOST_GROUPS and "system" in about.ds.indexes:
-        how = {"gold": people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
-        err.append(Ask("bias", {**how, "confidence_level": 1 - alpha}, says=False, called=BY_SYSTEM, corrected=adjust))
+    if (of_systems := by_system(about, alpha)) is not None:
+        err.append(Ask("bias", of_systems, says=False, called=BY_SYSTEM, corrected=adjust))
     for name in groups:
         how = {"gold": people.gold, "metric": about.judges, "by": name, **measure}
         err += [Ask("compare_groups", {**how, "adjust": adjust}, table=False), Ask("ci", {**how, **limits}, says=False)]
     return err
+
+
+def by_system(about: Subject, alpha: float) -> dict[str, Any] | None:
+    """The call of `bias` that compares the judges' errors between a few systems; None for others."""
+    if not 2 <= about.ds.sizes["system"] <= _MOST_GROUPS or "system" not in about.ds.indexes:
+        return None
+    how = {"gold": about.people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
+    return {**how, "confidence_level": 1 - alpha}
 
 
 def _lacking(about: Subject) -> list[Hashable]:
