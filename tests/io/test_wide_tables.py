@@ -221,3 +221,15 @@ def test_methods_name_what_each_task_measures(ranked):
         "input, averaged over inputs (outputs and all outputs)."
     ) in ranked.meta.methods()
     assert "@inproceedings{thompson2024improving" in ranked.meta.methods(bibtex=True)
+
+
+def test_the_caption_of_p_values_says_so():
+    demo = xsumstat.load_dataset("demo")
+    tests = demo.meta.compare_metrics("human", level="input")
+    assert r"\caption{P-values of the difference of correlations: Pearson's r with human, input level.}" in (
+        tests.meta.to_latex(caption=True)
+    )
+    swaps = demo.meta.perm_test("human", n_resamples=19, rng=1)
+    assert swaps.meta.to_markdown(caption=True).startswith("P-value: Pearson's r with human, system level.")
+    intervals = demo.meta.ci("human", level="input")
+    assert intervals.meta.to_markdown(caption=True).startswith("Pearson's r with human, input level.")

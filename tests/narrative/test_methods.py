@@ -36,10 +36,10 @@ def cited_by_tables():
 
 def test_every_analysis_says_what_was_done():
     # What simulate gives with `like`, ci with `other`, corr_test with `against`, plan with `difference`, of means and
-    # with costs, raters who give classes, and labels of single raters.
+    # with costs, raters who give classes, labels of single raters, and coverage in halves.
     plans = {"plan_of_differences", "plan_of_means", "plan_of_costs"}
     special = {"simulate_like", "ci_of_differences", "corr_test_of_value"}
-    special |= {"human_ceiling_of_classes", "confusion_of_raters"}
+    special |= {"human_ceiling_of_classes", "confusion_of_raters", "coverage_of_halves"}
     assert set(AIMS) == set(ANALYSES) | special | plans
 
 
@@ -396,3 +396,10 @@ def test_inputs_without_a_correlation_are_counted(systems):
     for other in ({"level": "system"}, {"level": "input", "undefined": "zero"}):
         if systems > 2:
             assert "leaves out" not in methods(ds.meta.corr("human", metric="judge", **other))
+
+
+def test_single_correlations_are_not_averaged():
+    demo = xsumstat.load_dataset("demo")
+    assert ", averaged over inputs" in methods(demo.meta.corr("human", level="input"))
+    assert "averaged" not in methods(demo.meta.corr("human", level="input", average=False))
+    assert "averaged" not in methods(demo.meta.corr("human", level="within_system", average=False))

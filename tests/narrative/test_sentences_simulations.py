@@ -4,10 +4,14 @@ import re
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 
+import xsumstat
+from xsumstat.dataset.wording import number
 from xsumstat.narrative import findings_plans
 from xsumstat.narrative.conclusions import conclusion
+from xsumstat.narrative.methods import methods
 
 NAN = np.nan
 
@@ -76,7 +80,25 @@ def test_the_least_design_has_the_fewest_cells():
     assert findings_plans._least(least, 40.0) == "10 systems on 40 inputs (fewer were not tried)"
     assert findings_plans._least(least, 22.0) == "10 systems on 40 inputs"
     assert findings_plans._least(least.isel(n_systems=0, drop=True), 40.0) == "40 inputs (fewer were not tried)"
-    assert findings_plans._least(least + xr.DataArray([5.0, 0.0, 0.0], dims="n_systems")) == "20 systems on 22 inputs"
+    more = findings_plans._least(least + xr.DataArray([5.0, 0.0, 0.0], dims="n_systems"))
+    assert more == "10 systems on 45 inputs or 20 systems on 22 inputs"  # the fewest systems, and the fewest cells
+
+
+def test_halves_are_compared_with_what_correct_intervals_hold():
+    demo = xsumstat.load_dataset("demo")
+    kinds = {"jackknife": {"method": "jackknife"}, "fisher": {"method": "fisher"}}
+    asked = {"metric": "judge", "level": ["system", "input"], "intervals": kinds, "n_trials": 30, "rng": 1}
+    found = xsumstat.coverage(demo, "human", **asked)
+    said = conclusion(found)
+    for level in ("system", "input"):
+        one = found.coverage.sel(level=level)
+        jackknife, fisher = (number(one.sel(interval=kind).item()) for kind in kinds)
+        assert f"in these shares of 30 splits: jackknife {jackknife} and fisher {fisher}." in said
+    normal = scipy.stats.norm
+    assert f"in about {number(2 * normal.cdf(normal.ppf(0.975) / 2**0.5) - 1)} of the splits, not in .95" in said
+    assert "below 95 %" not in said and "one half of the systems and inputs" in methods(found)
+    true = xsumstat.coverage(demo, "human", truth="population", **asked)
+    assert "splits" not in conclusion(true) and "cover the true correlation" in methods(true)
 
 
 # --- Groups ---

@@ -532,3 +532,32 @@ def test_the_judge_that_helps_correlates_most_within_systems():
     assert r["third"] > r["verdict"] and page.results["system_means"].attrs["helped_by"] == "third"
     told = f"(Pearson's r: third {shown(r['third'])} and verdict {shown(r['verdict'])})"
     assert told in " ".join(page.text().split())
+
+
+def severity_twin(frame, people):
+    """Raters' offsets by least squares on outputs and raters: of each against the mean of the others, and on means."""
+    long = frame[people].reset_index().melt(["system", "input"]).dropna()
+    outputs = pd.get_dummies(long["system"] + long["input"].astype(str)).to_numpy(float)
+    raters = pd.get_dummies(long["variable"])[people].to_numpy(float)
+    offset = np.linalg.lstsq(np.hstack([outputs, raters]), long["value"], rcond=None)[0][-len(people) :]
+    apart = [offset[at] - np.delete(offset, at).mean() for at in range(len(people))]
+    long["offset"] = raters @ offset
+    of_system = long.groupby(["system", "input"])["offset"].mean().groupby("system").mean()
+    return apart, of_system.max() - of_system.min()
+
+
+@pytest.mark.parametrize("uneven", [True, False])
+def test_a_severe_rater_is_named_and_what_it_does_to_means(uneven):
+    frame = table(5, 80, judges=("near",)).drop(columns="length")
+    rng = np.random.default_rng(9)
+    frame["eve"] -= 1
+    often = frame.index.get_level_values("system") == "b" if uneven else np.ones(len(frame), bool)
+    frame["eve"] = frame["eve"].where(rng.random(len(frame)) < np.where(often, 0.9, 0.1))
+    frame["bob"] = frame["bob"].where(rng.random(len(frame)) < np.where(often & uneven, 0.3, 0.9))
+    apart, moved = severity_twin(frame, PEOPLE)
+    page = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE).meta.report(kind="judge")
+    said = " ".join(page.text().split())
+    assert f"The rater eve grades {shown(-apart[2])} lower than the others." in said
+    told = f"moves the systems' means by up to {shown(moved)} against each other"
+    sd = frame[PEOPLE].mean(axis=1).std()
+    assert (moved > 0.1 * sd) == uneven and (told in page.conclusion()) == uneven == (f"{told}; means and tests" in said)

@@ -90,6 +90,11 @@ ANALYSES = (
         further=False,
         aim="We measured how often {confidence} % confidence intervals cover the true correlation, {correlation}, in "
         "{n_trials} simulated trials [deutsch2021statistical].",
+        special_aims={
+            "coverage_of_halves": "We measured how often {confidence} % confidence intervals from one half of the "
+            "systems and inputs contain the correlation in the other half, {correlation}, in {n_trials} random splits "
+            "[deutsch2021statistical]."
+        },
         say="narrative.findings_tests.coverage",
         core=("interval", "metric"),
     ),

@@ -145,7 +145,7 @@ def to_markdown(
 
 def caption_of(result: xr.Dataset, caption: Any) -> str | None:
     if caption is True:
-        return table_captions.caption(result)
+        return table_captions.caption(result, tests=result_tables.square_of(result).startswith("pvalue"))
     return None if caption is None or caption is False else validate.text("caption", caption) or None
 
 

@@ -93,15 +93,22 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:
         return _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
     kept = kept.squeeze("metric") if analysis == "compare_systems" and kept.sizes.get("metric") == 1 else kept
-    square = [name for name in ("pvalue_adjusted", "pvalue", "correlation") if name in kept and _is_square(kept, name)]
     if tests is not None:
         _check_tests(tests, kept, value)
-    if square and not (analysis in ("equivalence", "rank_tasks", "range_drop") or len(kept[square[0]].dims) > 2):
-        return _square(kept, square[0], alpha, digits)
+    if square := square_of(kept):
+        return _square(kept, square, alpha, digits)
     single = value in kept and "metric" in kept[value].dims and "other_metric" not in kept[value].dims
     if single and kept[value].size <= _MOST_GROUPS * kept.sizes["metric"]:
         return _by_metric(kept, value, tests, alpha, digits)
     return _listed(kept, alpha, digits)
+
+
+def square_of(result: xr.Dataset) -> str:
+    """The variable that a table of pairs shows, row by column; empty for other tables."""
+    names = [name for name in ("pvalue_adjusted", "pvalue", "correlation") if name in result]
+    found = [name for name in names if _is_square(result, name)]
+    apart = result.attrs["analysis"] in ("equivalence", "rank_tasks", "range_drop")
+    return "" if not found or apart or len(result[found[0]].dims) > 2 else found[0]
 
 
 def _value_of(result: xr.Dataset) -> str:

@@ -10,7 +10,8 @@ from xsumstat.dataset import results, wording
 _MOST_TASKS = 8
 
 
-def caption(result: xr.Dataset) -> str:
+def caption(result: xr.Dataset, *, tests: bool = False) -> str:
+    """The caption; `tests` says that the table shows p-values."""
     result = wording.of_group(result)
     analysis = str(result.attrs["analysis"])
     if analysis == "rank_tasks" and {"coefficient", "level"} <= set(result.coords) and "task" in result.dims:
@@ -19,6 +20,8 @@ def caption(result: xr.Dataset) -> str:
         return f"Metrics by {over}. {' '.join(_of_tasks(result))}"
     main = results.main_variable(result)
     about = long_name(result, str(main))
+    if tests and not str(main).startswith("pvalue"):
+        about = f"p-values of the {about}"
     what = wording.measured(result)
     if what and main == "correlation":
         return f"{what[:1].upper()}{what[1:]}."

@@ -77,7 +77,8 @@ def plan(result: xr.Dataset) -> list[str]:
     wanted = f"a {what} of {setting(float(result.attrs['target']))}"
     wanted += f" of {_test(result.attrs)}" if "test" in result.attrs else ""
     # The power of a test is simulated, in the designs that were asked for.
-    fewest = float(result["n_inputs"].min()) if "test" in result.attrs else math.nan
+    tried = result["n_inputs"].values if "n_inputs" in result.coords else result.attrs.get("n_inputs", math.nan)
+    fewest = float(np.min(tried)) if "test" in result.attrs else math.nan
     said: list[str] = []
     lacking: dict[str, list[str]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
@@ -228,12 +229,16 @@ def _doubt(result: xr.Dataset) -> list[str]:
 
 
 def _least(one: xr.DataArray, fewest: float = math.nan) -> str | None:
-    """The fewest outputs that reach the target; None if no number that was tried, from `fewest` inputs on, does."""
+    """The fewest systems, and outputs, that reach the target, if any do; `fewest` inputs were tried."""
     values = np.atleast_1d(one.values)
     if np.isnan(values).all():
         return None
     known = "n_systems" in one.dims
     systems = one["n_systems"].values if known else np.ones(len(values), dtype=int)
-    best = int(np.nanargmin(systems * values))
-    told = validate.counted(int(values[best]), "input") + (" (fewer were not tried)" if values[best] == fewest else "")
-    return f"{systems[best]:,} systems on {told}" if known else told
+    reached = np.flatnonzero(~np.isnan(values))
+    told = []
+    for at in dict.fromkeys((int(reached[np.argmin(systems[reached])]), int(np.nanargmin(systems * values)))):
+        inputs = validate.counted(int(values[at]), "input")
+        inputs += " (fewer were not tried)" if values[at] == fewest else ""
+        told.append(f"{systems[at]:,} systems on {inputs}" if known else inputs)
+    return " or ".join(told)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from xsumstat.narrative.findings import chance, coefficient, gold, labels, undef
 Pair = tuple[Hashable, Hashable]
 
 _WITHIN_CLUSTERS = (
-    "Differences within a cluster are not significant; this does not show that the metrics are equally good"
+    "Differences within a cluster are not significant, and those between clusters need not be; this does not show that "
+    "the metrics are equally good"
 )
 # Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
 _MOST_BEST, _MOST_ALIKE = 2, 3
@@ -611,6 +613,8 @@ def alt_test(result: xr.Dataset) -> list[str]:
 
 def constant_passes(test: xr.Dataset) -> bool:
     """Whether a constant judge passes, too, an `alt_test` that a judge passed."""
+    if "constant_winning_rate" not in test:  # of an older version
+        return False
     return bool(((test["winning_rate"] >= WINNING) & (test["constant_winning_rate"] >= WINNING)).any())
 
 
@@ -618,7 +622,26 @@ def coverage(result: xr.Dataset) -> list[str]:
     """Intervals that undercover or overcover, beyond the simulation error."""
     level = float(result.attrs.get("confidence_level", 0.95))
     wanted = f"{100 * level:g} %"
+    if result.attrs.get("truth") == "halves":
+        return _of_halves(result, level, wanted)
     return _beside(result, "coverage", level, wanted, f"Coverage of {wanted} intervals", "interval")
+
+
+def _of_halves(result: xr.Dataset, level: float, wanted: str) -> list[str]:
+    """How often intervals hold another estimate, and how often correct ones would."""
+    texts = []
+    for label in labels(result, "interval"):
+        shares = result["coverage"].sel(interval=label)
+        low, high = (number(float(each)) for each in (shares.min(), shares.max()))
+        texts.append(f"{name(label)} {low if low == high else f'{low} to {high}'}")
+    normal = NormalDist()
+    correct = 2 * normal.cdf(normal.inv_cdf(0.5 + level / 2) / math.sqrt(2)) - 1
+    return [
+        f"The {wanted} intervals from one half of the scores contain the estimate from the other half in these shares "
+        f"of {result.attrs['n_trials']:,} splits: {joined(texts)}.",
+        f"That estimate is uncertain, too, so correct intervals contain it in about {number(correct)} of the splits, "
+        f'not in {number(level)}. truth="population" measures the coverage of the true value.',
+    ]
 
 
 def power(result: xr.Dataset) -> list[str]:
@@ -686,7 +709,8 @@ def _quiet(result: xr.Dataset, p: xr.DataArray) -> list[Hashable]:
     if "is_group" not in result:
         return []
     tested = (result["ci_low"] > -np.inf) & (result["ci_high"] < np.inf) & (p > alpha_of(result))
-    found = result["covariate"].values[(result["is_group"] & tested.all("metric")).values].tolist()
+    quiet = (tested & result["is_group"]).all("metric")
+    found = result["covariate"].values[quiet.values].tolist()
     return found if len(found) > 1 else []
 
 

@@ -147,6 +147,8 @@ def _analysis(result: xr.Dataset) -> str:
         return "plan_of_costs" if "cost" in result else "plan_of_differences" if "power" in result else "plan_of_means"
     if name == "human_ceiling" and wording.scale_of(result.attrs) in ("classes", "two"):
         return "human_ceiling_of_classes"
+    if name == "coverage" and result.attrs.get("truth") == "halves":
+        return "coverage_of_halves"
     if name == "confusion" and "along" in result.attrs:
         return "confusion_of_raters"
     if name == "compare_metrics":
@@ -316,7 +318,10 @@ def _correlations(result: xr.Dataset) -> str:
     """The same of each level and coefficient that a result was joined along."""
     ways = itertools.product(*(wording.settings_of(result, name) or [""] for name in ("coefficient", "level")))
     texts = (_correlation({**result.attrs, "coefficient": asked, "level": level}) for asked, level in ways)
-    return " and ".join(dict.fromkeys(texts))
+    said = " and ".join(dict.fromkeys(texts))
+    dims = result["correlation"].dims if "correlation" in result else ()
+    single = {"input", "system"} & set(map(str, dims))
+    return re.sub(r", averaged over (inputs|systems)", "", said) if single else said
 
 
 def _correlation(attrs: Mapping[Any, Any]) -> str:

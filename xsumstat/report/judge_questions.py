@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat.analyses import correlation
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import golds, locate, scale_checks, value_checks, wording
-from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
+from xsumstat.report.judge_subject import OnScale, Severity, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
@@ -26,6 +26,8 @@ DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # what the result of the latter is called.
 EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
 USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
+# A rater whose grades differ by so many standard deviations of the human scores from the others' is named.
+_SEVERE = 0.25
 # What the result is called that compares the judge's errors between systems.
 BY_SYSTEM = "bias_by_system"
 # Questions that say by themselves why they have no answer.
@@ -76,7 +78,10 @@ def about_judges(
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
     several = people.n_raters > 1
-    agree = [Ask("agreement", {**rated, **limits, "rng": rng})]
+    severity = Severity.of(people)
+    severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
+    told = f"The rater {severity.told}." if severity is not None and severe else ""
+    agree = [Ask("agreement", {**rated, **limits, "rng": rng}, also=told)]
     ceiling = [
         Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, picture="forest")
     ]
@@ -170,6 +175,9 @@ def about_versions(
 def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[str, list[Ask]]:
     ds, people = about.ds, about.people
     best, why = _most_helpful(about)
+    severity = Severity.of(people)
+    if severity is not None and severity.uneven:
+        why = f"{why} {wording.capitalised(severity.of_means())}; means and tests do not correct this.".strip()
     several = ds.sizes["system"] > 1
     how = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
     means = Ask("system_means", how, picture="system_means", closing=not several, also=why)

@@ -18,12 +18,15 @@ from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray
-from xsumstat.dataset import align, calibrated, chunking, golds, locate, metric_choice, scale_checks, wording
+from xsumstat.dataset import align, calibrated, chunking, facts, golds, locate, metric_choice, scale_checks, wording
+from xsumstat.inference import rater_offsets
 from xsumstat.report import judge_runs, report_data
 
 # A judge's share of tied pairs of systems beyond a rater's, from which on ties must count as errors: correlations leave
 # them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of.
 _MORE_TIES, _WITH_TIES = 0.1, "acc_eq"
+# How far severe raters may move the systems' means against each other, in standard deviations of the human scores.
+_UNEVEN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,51 @@ class People:
     def noisy(self) -> Any:
         """Ratings where outputs have several, so their noise is measurable; else the human scores."""
         return self.rating if self.n_raters > 1 else self.gold
+
+
+@dataclass(frozen=True)
+class Severity:
+    """The rater whose grades differ most from the others', and how far raters move the systems' means apart."""
+
+    rater: Hashable
+    above: float
+    moved: float
+    sd: float  # of the human scores
+
+    @classmethod
+    def of(cls, people: People) -> Severity | None:
+        """From ratings as sums of an output and a rater, by least squares; None without labelled raters."""
+        if people.n_raters < 2 or set(people.each.dims) != {"rater", *facts.CELLS}:
+            return None
+        if "rater" not in people.each.indexes:
+            return None
+        ratings = people.each.transpose("rater", *facts.CELLS)
+        cells = rater_offsets.fitted(ratings.values, ratings.notnull().values)
+        offsets = ratings - ratings.copy(data=cells.apart + cells.mean)
+        of_rater = offsets.mean(facts.CELLS)
+        beside = ((people.n_raters * of_rater - of_rater.sum()) / (people.n_raters - 1)).values
+        of_system = offsets.mean("rater").mean("input")
+        at = int(np.argmax(np.abs(beside)))
+        moved, sd = float(of_system.max() - of_system.min()), float(people.values.std(ddof=1))
+        return cls(people.each.indexes["rater"][at], float(beside[at]), moved, sd)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether raters of different severity move the systems' means, as they rated the systems unevenly."""
+        return self.moved > _UNEVEN * self.sd
+
+    @property
+    def told(self) -> str:
+        """The rater in words."""
+        way = "higher" if self.above > 0 else "lower"
+        return f"{wording.name(self.rater)} grades {wording.number(abs(self.above))} {way} than the others"
+
+    def of_means(self) -> str:
+        """What this does to the systems' means."""
+        return (
+            f"raters differ in severity ({self.told}) and rated the systems unevenly, which moves the systems' means "
+            f"by up to {wording.number(self.moved)} against each other"
+        )
 
 
 def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:

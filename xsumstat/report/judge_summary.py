@@ -213,6 +213,9 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    severity = judge_subject.Severity.of(people)
+    if severity is not None and severity.uneven:
+        weak.append(severity.of_means())
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
     passed = [each for each in tests if findings_tests.constant_passes(each)]
     margins = [wording.setting(float(each.attrs["margin"])) for each in passed]
