@@ -189,10 +189,27 @@ def summed(values, family, document):
     return np.array([[row[document == each].sum() for each in np.unique(document)] for row in rows])
 
 
-@pytest.mark.parametrize("coefficient", CORRELATION)
-def test_means_over_families_and_documents(coefficient):
+def second_order(x, z, document):
+    """``G/(G−1)·Σ_{g≠h} F_gh²/2``, F the second differences of Pearson's r by the noise of documents g and h."""
+    each, m = np.unique(document), x.shape[1]
+    noise = [np.array([centred_twice(v)[:, document == one].sum(axis=1) for one in each]) / m for v in (x, z)]
+
+    def r(weights):
+        return np.corrcoef(*(v.mean(axis=1) + weights @ own for v, own in zip((x, z), noise, strict=True)))[0, 1]
+
+    unit, total = 1e-3 * np.eye(len(each)), 0.0
+    for g, h in np.ndindex(len(each), len(each)):
+        if g != h:
+            corners = [a * b * r(a * unit[g] + b * unit[h]) for a in (1, -1) for b in (1, -1)]
+            total += (sum(corners) / 4e-6) ** 2 / 2
+    return len(each) / (len(each) - 1) * total
+
+
+@pytest.mark.parametrize("coefficient, seed, apart", [*((each, 5, 0.0) for each in CORRELATION), ("pearson", 6, 0.5)])
+def test_means_over_families_and_documents(coefficient, seed, apart):
     """What documents add is the influence of their outputs on Pearson's r, less the noise of families in documents."""
-    ds = scores(5)
+    ds = scores(seed)
+    ds["score"] = ds.score + apart * np.arange(10.0)[:, None]
     x, z = (ds.score.sel(metric=name).values for name in ("a", "human"))
     family, document, f = ds.family.values, ds.document.values, CORRELATION[coefficient]
     n, m = x.shape
@@ -218,7 +235,10 @@ def test_means_over_families_and_documents(coefficient):
     assert float(got.standard_error.item()) == pytest.approx(math.sqrt(own + added), rel=1e-9)
     if coefficient == "pearson":
         got = ds.meta.ci("human", resample="input", **how)
-        assert float(got.standard_error.item()) == pytest.approx(math.sqrt(of_inputs), rel=1e-9)
+        bent = second_order(x, z, document)
+        assert (0.01 * of_inputs < bent < of_inputs / 2) == (apart > 0)
+        wanted = max(of_inputs - bent, of_inputs / 2)
+        assert float(got.standard_error.item()) == pytest.approx(math.sqrt(wanted), rel=1e-5)
         assert float(got.df.item()) == d - 1
 
 

@@ -70,7 +70,8 @@ def _of_means(
 
     without, value = left_out(measure.coefficient, parts.without)
     pearson = left_out(table.get("pearson"), parts.pearson) if parts.of_ranks else (without, value)
-    parts = replace(parts, without=without, pearson=pearson[0], pearson_value=pearson[1], bends=(), clustered=True)
+    bends = tuple(replace(bend, curvature=replace(bend.curvature, clusters=inputs)) for bend in parts.bends)
+    parts = replace(parts, without=without, pearson=pearson[0], pearson_value=pearson[1], bends=bends, clustered=True)
     return replace(parts, influence=_blocks(parts.influence, systems, inputs))
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from xsumstat.coefficients import arrays
 from xsumstat.core.types import FloatArray, IntArray
 
 
@@ -23,6 +24,7 @@ class Curvature:
     means: tuple[FloatArray, FloatArray]  # (systems,), of metric and gold, as the others
     rest: tuple[FloatArray, FloatArray]  # (systems, inputs), without system and input means
     cells: tuple[IntArray, IntArray]  # (systems,)
+    clusters: IntArray | None = None  # of inputs, numbered from 0, whose noise is summed
 
     @cached_property
     def _centred(self) -> list[FloatArray]:
@@ -30,12 +32,13 @@ class Curvature:
 
     @cached_property
     def noise(self) -> FloatArray:
-        """The y_j, (2 systems, inputs), without what all systems share."""
+        """The y_j, (2 systems, inputs or their clusters), without what all systems share."""
         sides = []
         for centred, rest, cells in zip(self._centred, self.rest, self.cells, strict=True):
             noise = rest / cells[:, None]
             sides.append((noise - noise.mean(axis=0)) / np.linalg.norm(centred))
-        return np.concatenate(sides)
+        noise = np.concatenate(sides)
+        return noise if self.clusters is None else arrays.summed(noise.T, self.clusters).T
 
     @cached_property
     def form(self) -> FloatArray:

@@ -51,7 +51,7 @@ class OfMeans:
     of_ranks: bool
     taking_part: TakingPart | None = None  # systems and inputs; None where two metrics share them
     covariates: int = 0
-    bends: tuple[Bend, ...] = ()  # unknown with covariates or clusters
+    bends: tuple[Bend, ...] = ()  # unknown with covariates
     clustered: bool = False
     pearson_value: float = math.nan  # with all systems, where they are clusters
     weights: InputWeights | None = None  # of drawn inputs
