@@ -73,7 +73,7 @@ def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=
     else:
         # Averages over inputs alone keep no distance from 1 that one system makes.
         stepped = level == "system" or "system" in resample
-        most = max(1 - (epsilon(coefficient, n) if stepped else ROUNDING), abs(r))  # the estimate itself stays
+        most = 1 - (epsilon(coefficient, n) if stepped else ROUNDING)
         middle = without_bias(r, stretch * removed_bias(pieces, level, resample), most)
         reach = t.ppf((1 + confidence_level) / 2, df) * math.sqrt(v) / (1 - r**2)
         low, high = math.tanh(middle - reach), math.tanh(middle + reach)

@@ -330,6 +330,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     if fisher is not None and unvarying(value, error):
         found = perfect(value, members - covariates, step, fisher, df)
     else:
+        # What one of a few clusters makes is large, and keeps no estimate from 1.
+        step = max(NOTHING, min(step, 1 - abs(value))) if parts.clustered else step
         found = bounded(value, off, error, df, step)
     return found if scale == 1.0 else _accuracy(found, parts.value)
 
@@ -390,16 +392,15 @@ def unvarying(value: float, error: float) -> bool:
 def bounded(value: float, off: float, error: float, df: float, step: float = NOTHING) -> Estimated:
     """A value in [−1, 1] with limits by arctanh about its centre.
 
-    The bias moves the value at most half the way to ±1 and no nearer than a step, unless the value is nearer; the rest
-    is taken on arctanh's scale, at its slope there. A point where the value is ±1 or nothing varies; no limits for NaN.
+    The bias moves the value at most half the way to ±1 and no nearer than a step; the rest is taken on arctanh's scale,
+    at its slope there. A point where the value is ±1 or nothing varies; no limits for NaN.
     """
     if math.isnan(value) or math.isnan(error):
         return Estimated(value, math.nan, math.nan, df)
     if unvarying(value, error):
         return Estimated(value, 0.0, 0.0, df, True, lambda t: (value, value))
     taken = min((1 + value) / 2, max((value - 1) / 2, off))
-    most = max(1 - step, abs(value))
-    centre = min(most, max(-most, value - taken))
+    centre = min(1 - step, max(step - 1, value - taken))
     middle = math.atanh(centre)
     if off != taken:
         middle -= (off - taken) / (1 - centre**2)
