@@ -6,6 +6,7 @@ import xarray as xr
 from conftest import dataset
 from helpers import rows
 
+import xsumstat
 from xsumstat.inference import two_correlations
 
 OF_AVERAGES = pytest.mark.ignore_codes("average_for_single")
@@ -174,3 +175,9 @@ def test_a_value_is_compared_with_by_signed_ranks_alone(demo):
     for method in ("williams", "zou"):
         with pytest.raises(ValueError, match=f"needs method='wilcoxon', got method='{method}'"):
             demo.meta.corr_test("human", metric="judge", method=method, level="input", against=0.1)
+
+
+def test_tests_over_the_inputs_of_each_system_are_of_these_systems(demo):
+    within = demo.meta.corr_test("human", level="within_system")
+    assert within.attrs["scope"] == "these systems"
+    assert "inputs like these" in within.meta.conclusion() and "systems like these" not in within.meta.conclusion()

@@ -196,3 +196,48 @@ def test_the_alt_test_tells_if_a_judge_that_reads_nothing_passes(tmp_path, capsy
     said = capsys.readouterr().out
     assert "alt_test: met. judge wins against 100 % of the raters" in said
     assert ("as does a judge that gives every output the most frequent grade" in said) == told
+
+
+def judged(seed=0, judges=("m0", "m1"), systems=3, inputs=40):
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(systems, inputs))
+    scores = {"human": quality, **{name: quality + rng.normal(size=quality.shape) for name in judges}}
+    coords = {"metric": list(scores), "system": [f"s{at}" for at in range(systems)], "input": np.arange(inputs)}
+    return xr.Dataset({"score": (("metric", "system", "input"), np.stack(list(scores.values())))}, coords)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_that_wins_against_half_of_the_raters_may_replace_one():
+    ds = judged()
+    human = ds.score.sel(metric="human", drop=True)
+    raters = np.array([human.values + 0.1, human.values + 0.1 + 3 * np.random.default_rng(1).normal(size=human.shape)])
+    raters = np.array(
+        [*raters, human.values - 0.1, human.values + 3 * np.random.default_rng(2).normal(size=human.shape)]
+    )
+    ds = ds.assign(rating=(("rater", "system", "input"), raters)).assign_coords(rater=list("abcd"))
+    rate = ds.meta.alt_test("rating", metric="m0", margin=0.0).winning_rate.item()
+    assert rate == 0.5
+    verdict = gate.check(ds, gate.requirement("alt_test"), metric="m0", margin=0.0)
+    assert verdict.status == gate.MET and "wins against 50 % of the raters" in verdict.line
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_that_fails_decides_before_one_that_is_unknown():
+    ds = judged()
+    ds = ds.assign(score=ds.score.where(ds.metric != "m1", 1.0))  # m1 is constant: nothing is known of it
+    verdict = gate.check(ds, gate.requirement("pearson >= .9"), gold="human", metric=["m0", "m1"], level="input")
+    assert verdict.status == gate.NOT_MET and verdict.line.startswith("pearson >= .9: not met for m0. ")
+    assert gate.check(ds, gate.requirement("pearson >= .1"), gold="human", level="input").status == gate.UNKNOWN
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_bias_that_is_found_decides_before_one_that_cannot_be_tested():
+    ds = judged(systems=12)
+    length = ds.score.sel(metric="m0", drop=True) - ds.score.sel(metric="human", drop=True)
+    ds = ds.assign(length=length, tokens=(("system", "input"), np.ones((12, 40)) * (np.arange(12) == 0)[:, None]))
+    found = ds.meta.bias("human", given=["length", "tokens"], metric="m0")
+    assert (
+        np.isnan(found.pvalue.sel(covariate="tokens")).all() and (found.ci_high.sel(covariate="length") > 0.001).all()
+    )
+    verdict = gate.check(ds, gate.requirement("bias <= .001"), gold="human", metric="m0")
+    assert verdict.status == gate.NOT_MET

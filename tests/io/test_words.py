@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import warns
 
 import xsumstat
 from xsumstat.cli import main as cli
@@ -114,3 +115,12 @@ def test_names_of_persons_get_a_whole_command(frame, tmp_path, capsys, monkeypat
     assert "For human scores in 'Anna', 'Ben K' and judges or metrics in 'gpt': " in err
     assert err.rstrip().endswith("a.csv --raters Anna 'Ben K' --metric gpt --judge")
     assert cli.main(["a.csv", "--raters", "Anna", "Ben K", "--metric", "gpt", "--judge"]) == 0
+
+
+def test_a_column_of_true_and_false_is_told_with_the_way_to_read_it():
+    rows = pd.MultiIndex.from_product([list("abc"), range(5)], names=["system", "input"]).to_frame(index=False)
+    frame = rows.assign(human=np.arange(15.0), judge=np.arange(15) % 2 == 0)
+    with warns("columns_left_out", "'judge' holds True and False; .* labels=\\['False', 'True'\\] reads them"):
+        frame.meta.to_scores(wide=True, gold="human")
+    ds = frame.meta.to_scores(wide=True, gold="human", labels=["False", "True"])
+    assert ds.score.sel(metric="judge").values.ravel().tolist() == frame.judge.astype(float).tolist()

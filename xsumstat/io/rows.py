@@ -333,6 +333,8 @@ def _held(column: pd.Series[Any]) -> str:
     """What a column of texts holds that could be scores."""
     if tabular.is_nested(column) or _holds_percentages(column):  # whose way is reported elsewhere
         return ""
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return f"holds True and False; if these are verdicts, {arguments.given('labels', ['False', 'True'])} reads them"
     number = words.comma(column)
     if number is not None:
         return _with_decimal_commas(number)
