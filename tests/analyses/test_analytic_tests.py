@@ -6,7 +6,6 @@ import xarray as xr
 from conftest import dataset
 from helpers import rows
 
-import xsumstat
 from xsumstat.inference import two_correlations
 
 OF_AVERAGES = pytest.mark.ignore_codes("average_for_single")
@@ -177,6 +176,7 @@ def test_a_value_is_compared_with_by_signed_ranks_alone(demo):
             demo.meta.corr_test("human", metric="judge", method=method, level="input", against=0.1)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_tests_over_the_inputs_of_each_system_are_of_these_systems(demo):
     within = demo.meta.corr_test("human", level="within_system")
     assert within.attrs["scope"] == "these systems"
