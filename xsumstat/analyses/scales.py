@@ -26,7 +26,8 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     there = ~np.isnan(each)
     beyond = ((each % 1 == 0) | ~there).all(axis=1) & (reach >= 0.5 * (high - low)) & (high > low)
     unknown = (~np.isin(each, known) & there).any(axis=1)
-    shares = (least >= 0) & (most <= 1) & ((unknown & ((low < 0) | (high > 1))) | (high >= _BEYOND_VERDICTS))
+    verdicts = (most > least) & (high >= _BEYOND_VERDICTS)
+    shares = (least >= 0) & (most <= 1) & (unknown & ((low < 0) | (high > 1)) | verdicts)
     usual = float(np.quantile(known, 0.95)) if known.size else np.nan  # one huge rating makes no scale
     low_only = (most > least) & (least >= low) & (most <= low + 0.2 * (usual - low))
     found = apart | beyond | shares | low_only

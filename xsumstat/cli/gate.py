@@ -184,7 +184,9 @@ def _also_of_systems(judge: _OfJudge, leaning: judge_remarks.Leaning | None) -> 
         return status, label, told or f"{wording.name(label)}: no difference between systems can be tested"
     own = NOT_MET if leaning.high or leaning.low else UNKNOWN if leaning.noise else MET
     words = f"it {leaning.told()}" if own != MET else "it favours no system significantly"
-    return _worst([status, own]) if told else own, label, f"{told or wording.name(label)}; {words}"
+    if not told:
+        return own, label, f"{wording.name(label)}: {words}"
+    return _worst([status, own]), label, f"{told}; {words}"
 
 
 def _worst(statuses: list[int]) -> int:

@@ -103,7 +103,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     str
         The question; intervals, tests, correction and significance level; numbers of metrics, systems and inputs;
         version and seed. All comes from attrs. Lazy results are not computed; their numbers include systems and inputs
-        without scores.
+        without scores, and inputs with constant scores are not counted.
 
     {demo}
     >>> text = ds.meta.ci("human", level="input", coefficient="kendall").meta.methods(bibtex=True)

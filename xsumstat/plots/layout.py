@@ -218,7 +218,7 @@ def name_axes(axes: list[Any], x: str = "", y: str = "", fontsize: float = 9.5, 
         axis.set_xlabel(x, fontsize=fontsize, **look, **style.PLAIN)
     for axis in axes[::across] if y else ():
         high = 0.85 * axis.figure.get_figheight() / down
-        label = textwrap.fill(y, max(12, int(high / (0.0083 * fontsize))))
+        label = y if "\n" in y else textwrap.fill(y, max(12, int(high / (0.0083 * fontsize))))
         axis.set_ylabel(label, fontsize=fontsize, **look, **style.PLAIN)
 
 
