@@ -19,7 +19,7 @@ import xsumstat
 from xsumstat.cli import gate, options
 from xsumstat.cli import main as cli
 from xsumstat.core import arguments
-from xsumstat.report import judge_remarks, judge_report, report_pictures
+from xsumstat.report import judge_questions, judge_remarks, judge_report, report_pictures
 
 QUESTIONS = (
     "Do the raters agree?",
@@ -448,3 +448,47 @@ def test_an_image_within_a_picture_stands_in_the_page():
     (image,) = re.findall(r'<image [^>]*href="([^"]*)"', drawing)
     kind, _, content = image.partition(",")
     assert kind == "data:image/png;base64" and base64.b64decode(content).startswith(b"\x89PNG")
+
+
+def test_a_judge_is_called_reversed_only_where_the_whole_interval_is_below_0():
+    found = xr.Dataset(
+        {"correlation": ("metric", [-0.1, -0.5, 0.3]), "ci_high": ("metric", [0.2, -0.2, 0.5])},
+        {"metric": ["unsure", "reversed", "good"]},
+    )
+    told = judge_remarks._reversed(found)
+    assert len(told) == 1 and told[0].startswith("reversed correlates negatively") and "'unsure'" not in told[0]
+    assert judge_remarks._reversed(found.sel(metric=["unsure", "good"])) == []
+
+
+@pytest.mark.parametrize("fewest", [9, 10])
+def test_groups_of_ten_inputs_are_large_enough(fewest):
+    ds = xsumstat.load_dataset("demo").assign_coords(topic=("input", ["a"] * fewest + ["b"] * (30 - fewest)))
+    assert judge_questions.groups(ds) == (["topic"] if fewest == 10 else [])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("grades", [10, 11])
+def test_ten_grades_are_compared_as_grades_and_eleven_are_not(grades):
+    rng = np.random.default_rng(3)
+    human = np.concatenate([np.arange(grades), rng.integers(0, grades, 3 * 30 - grades)]).reshape(3, 30)
+    judge = np.clip(human + rng.integers(-1, 2, human.shape), 0, grades - 1)
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), np.array([human, judge], float))},
+        {"metric": ["human", "judge"], "system": list("abc"), "input": range(30)},
+    )
+    results = ds.meta.report("human", kind="judge").results
+    assert ("confusion" in results) == ("ci weighted_kappa" in results) == (grades == 10)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_counts_outputs_without_a_rating_and_has_intervals_of_its_level():
+    frame = outputs(prompts=12)
+    rows = np.arange(len(frame))
+    frame.loc[rows % 3 == 0, "ann"] = np.nan  # one rating less
+    frame.loc[rows % 9 == 0, ["bob", "eve"]] = np.nan  # none at all
+    ds = frame.meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
+    page = ds.meta.report(kind="judge", alpha=0.2)
+    each = frame[["ann", "bob", "eve"]].notna().sum(axis=1)
+    assert (each == 1).any() or (each == 2).any()
+    assert dict(page.data)["ratings"] == f"{each.sum()}; of {len(frame)} outputs {(each == 0).sum()} have none"
+    assert page.results["compare_metrics"].attrs["confidence_level"] == 0.8
