@@ -68,5 +68,7 @@ def test_tests_of_one_metric_with_others_mark_a_table(demo, both):
         assert alone.meta.to_markdown(tests=some) == alone.meta.to_markdown(tests=every)
     second = demo.meta.compare_metrics("human", metric="rouge", other=["judge", "bleu"], **keywords)
     assert "Not tested against the best: bleu." in alone.meta.to_markdown(tests=second)
-    with pytest.raises(ValueError, match="tests have no metric 'bleu', which the result has"):
-        alone.meta.to_markdown(tests=demo.meta.compare_metrics("human", metric="judge", other="rouge", **keywords))
+    one = demo.meta.compare_metrics("human", metric="judge", other="rouge", **keywords)
+    assert "Not tested against the best: bleu." in alone.meta.to_markdown(tests=one)
+    with pytest.raises(ValueError, match="tests have no metric 'judge', the best of the result, to compare with"):
+        alone.meta.to_markdown(tests=demo.meta.compare_metrics("human", metric="rouge", other="bleu", **keywords))

@@ -129,8 +129,10 @@ def test_tests_of_something_else_are_refused(demo):
         with pytest.warns(UserWarning):
             other = demo.meta.corr_test("human", level="input")
         result.meta.to_latex(tests=other)
-    with pytest.raises(ValueError, match="tests have no metric 'length'"):
-        result.meta.to_latex(tests=test.drop_sel(metric="length", other_metric="length"))
+    with pytest.raises(ValueError, match="tests have no metric 'judge', the best of the result, to compare with"):
+        result.meta.to_latex(tests=test.drop_sel(metric="judge", other_metric="judge"))
+    some = test.drop_sel(metric="length", other_metric="length")
+    assert "Not tested against the best: length." in result.meta.to_markdown(tests=some)
     with pytest.raises(ValueError, match="tests must be what compare_metrics"):
         result.meta.to_markdown(tests=result)
     with pytest.raises(ValueError, match="tests mark metrics in a table with one correlation"):

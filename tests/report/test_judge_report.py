@@ -5,6 +5,7 @@ import copy
 import math
 import pickle
 import re
+import types
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -455,9 +456,13 @@ def test_a_judge_is_called_reversed_only_where_the_whole_interval_is_below_0():
         {"correlation": ("metric", [-0.1, -0.5, 0.3]), "ci_high": ("metric", [0.2, -0.2, 0.5])},
         {"metric": ["unsure", "reversed", "good"]},
     )
-    told = judge_remarks._reversed(found)
+    about = types.SimpleNamespace(judges=["good", "reversed", "unsure"], within_systems=found)
+    for coefficient, of_levels in (("kendall", found), ("acc_eq", found.assign(ci_high=found.ci_high + 1))):
+        shown = {"human_ceiling": of_levels.assign_attrs(coefficient=coefficient)}  # accuracies are above 0
+        assert judge_remarks.falling(about, shown) == ["reversed"]
+    told = judge_remarks._reversed(["reversed"])
     assert len(told) == 1 and told[0].startswith("reversed correlates negatively") and "'unsure'" not in told[0]
-    assert judge_remarks._reversed(found.sel(metric=["unsure", "good"])) == []
+    assert judge_remarks._reversed([]) == []
 
 
 @pytest.mark.parametrize("fewest", [9, 10])

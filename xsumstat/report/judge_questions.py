@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from xsumstat.analyses import correlation
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import golds, locate, scale_checks, value_checks, wording
+from xsumstat.dataset import golds, locate, scale_checks, wording
 from xsumstat.report.judge_subject import OnScale, Severity, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -207,10 +206,8 @@ def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[s
 
 def _most_helpful(about: Subject) -> tuple[Hashable, str]:
     """The judge that adds most to few ratings of each system, and why it is this one of several."""
-    with value_checks.held():
-        found = correlation.corr(about.ds, about.people.gold, metric=about.judges, level="within_system")
-    beside = [dim for dim in found["correlation"].dims if dim != "metric"]
-    r = found["correlation"].mean(beside).sel(metric=about.judges).values
+    found = about.within_systems["correlation"]
+    r = found.mean([dim for dim in found.dims if dim != "metric"]).sel(metric=about.judges).values
     if len(r) == 1 or np.isnan(r).all():
         return about.judges[0], ""
     best = int(np.nanargmax(r))

@@ -12,23 +12,25 @@ import xarray as xr
 
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
+from xsumstat.coefficients.table import get
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_tests
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
-from xsumstat.report.judge_subject import People
+from xsumstat.report.judge_subject import People, Subject
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
 
-def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], people: People, gold: Any) -> list[str]:
+def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], about: Subject, gold: Any) -> list[str]:
     """The sentences that follow those of the result, by the human scores `gold`; `shown` has the results so far."""
+    people = about.people
     if ask.name == "human_ceiling":
-        return [*_how_much_lower(result), *_reversed(result)]
+        return [*_how_much_lower(result), *_reversed(falling(about, shown))]
     if ask.picture == "forest":
-        return [_NO_RATER, *_reversed(result)]
+        return [_NO_RATER, *_reversed(falling(about, shown))]
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":
@@ -227,9 +229,19 @@ def _without_majority(people: People, majority: xr.DataArray) -> list[str]:
     ]
 
 
-def _reversed(result: xr.Dataset) -> list[str]:
-    """Judges that fall where human scores rise, as if lower were better."""
-    falls = result["metric"].values[result["ci_high"].values < 0].tolist()
+def falling(about: Subject, shown: Mapping[str, xr.Dataset]) -> list[Hashable]:
+    """Judges that fall where human scores rise, by their agreement; accuracies do not show it, correlations do."""
+    found = shown.get("human_ceiling", shown.get("ci"))
+    if found is None or get(found.attrs["coefficient"]).of_constants:
+        found = about.within_systems
+    if found["ci_high"].dims != ("metric",):
+        return []
+    falls = found["metric"].values[found["ci_high"].values < 0].tolist()
+    return [label for label in about.judges if label in falls]
+
+
+def _reversed(falls: list[Hashable]) -> list[str]:
+    """What to do about judges that fall where human scores rise, as if lower were better."""
     if not falls:
         return []
     one = len(falls) == 1

@@ -168,7 +168,7 @@ def make_report(
 
     def answer(questions: dict[str, list[Ask]]) -> None:
         for question, asks in questions.items():
-            section, lines = _answered(ds, people, shown, caveats, question, asks)
+            section, lines = _answered(about, shown, caveats, question, asks)
             sections.append(section)
             code.extend(lines)
 
@@ -189,14 +189,14 @@ def make_report(
 
 
 def _answered(
-    ds: xr.Dataset,
-    people: People,
+    about: Subject,
     shown: dict[str, xr.Dataset],
     caveats: dict[str, list[Caveat]],
     question: str,
     asks: list[Ask],
 ) -> tuple[Section, list[str]]:
     """A section and the code of its calls, whose results and caveats are added; refusals are reported."""
+    ds, people = about.ds, about.people
     said, tables, pictures, code = [], [], [], []
     for ask in asks:
         with value_checks.held() as held:
@@ -211,7 +211,7 @@ def _answered(
         key = _key(ask, shown)
         shown[key], caveats[key] = result, held.caveats
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
-        said += judge_remarks.after(ask, result, shown, people, on.gold)
+        said += judge_remarks.after(ask, result, shown, about, on.gold)
         said += [ask.also] if ask.also else []
         code += [line for line in on.code if line not in code]
         call = code_of(ask.name, settings, people, on.name, ask.of_package)

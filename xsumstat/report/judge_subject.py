@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import calibration, intervals, scales
 from xsumstat.analyses import raters as analyses_of_raters
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
@@ -18,7 +19,18 @@ from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray
-from xsumstat.dataset import align, calibrated, chunking, facts, golds, locate, metric_choice, scale_checks, wording
+from xsumstat.dataset import (
+    align,
+    calibrated,
+    chunking,
+    facts,
+    golds,
+    locate,
+    metric_choice,
+    scale_checks,
+    value_checks,
+    wording,
+)
 from xsumstat.inference import rater_offsets
 from xsumstat.report import judge_runs, report_data
 
@@ -38,6 +50,12 @@ class Subject:
     judges: list[Hashable]
     given: list[str]
     runs: xr.Dataset | None = None
+
+    @functools.cached_property
+    def within_systems(self) -> xr.Dataset:
+        """How the judges correlate with the human scores among the outputs of each system."""
+        with value_checks.held():
+            return intervals.ci(self.ds, self.people.gold, metric=self.judges, level="within_system")
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:

@@ -225,6 +225,11 @@ def _weak_points(about: Subject, shown: Results) -> str:
             f"too (margin {wording.listed(margins)})"
         )
     weak += _tied(about, shown)
+    if falls := judge_remarks.falling(about, shown):
+        verb = "falls" if len(falls) == 1 else "fall"
+        weak.append(
+            f"{wording.listed(map(wording.name, falls))} {verb} where human scores rise; perhaps lower is better"
+        )
     checked.append("refusals")
     weak += _refusals(shown)
     return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
