@@ -323,9 +323,9 @@ def _warn_tied(rated: xr.DataArray, decided: xr.DataArray) -> None:
     n_rated = int(rated.sum())
     tied = n_rated - int(decided.sum())
     if tied:
+        way = arguments.only_in_python("; ties='lowest' takes the lowest of them")
         validate.warn(
-            f"left out {tied:,} of {n_rated:,} outputs whose most frequent ratings are tied; ties='lowest' takes the "
-            "lowest of them",
+            f"left out {tied:,} of {n_rated:,} outputs whose most frequent ratings are tied{way}",
             "scores_left_out",
         )
 
