@@ -563,3 +563,25 @@ def test_a_severe_rater_is_named_and_what_it_does_to_means(uneven):
     assert (moved > 0.1 * sd) == uneven and (told in page.conclusion()) == uneven == (
         f"{told}; means and tests" in said
     )
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.05, 0.5])
+def test_outputs_with_one_rating_each_have_no_raters_to_compare(overlap):
+    frame = table(7, 60, judges=("near",)).drop(columns="length").fillna(3.0)
+    rng = np.random.default_rng(2)
+    who = rng.integers(0, 3, len(frame))
+    also = np.where(rng.random(len(frame)) < overlap, (who + 1) % 3, who)
+    for at, name in enumerate(PEOPLE):
+        frame[name] = frame[name].where((who == at) | (also == at))
+    ds = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE)
+    page = ds.meta.report(kind="judge")
+    text = " ".join(page.text().split())
+    assert ("human_ceiling" in page.results) == ("alt_test" in page.results) == (overlap == 0.5)
+    assert ("Hardly any output has ratings by two raters" in text) == (overlap < 0.5) == ("ci" in page.results)
+    if overlap < 0.5:
+        r = tau(frame, frame["near"], frame[PEOPLE].mean(axis=1))
+        assert f"near: Its agreement with the human scores is {shown(r)} [" in page.summary[0]
+    if not overlap:
+        for name in ("human_ceiling", "alt_test"):
+            with pytest.raises(ValueError, match="no output has ratings by two raters along 'rater'"):
+                getattr(ds.meta, name)("rating")

@@ -418,3 +418,8 @@ def check_several(ratings: xr.DataArray, along: str) -> None:
     """Two raters at least."""
     if ratings.sizes[along] < 2:
         raise ValueError(f"rating has only {ratings.sizes[along]} rater along {along!r}; two are needed at least")
+    if bool(ratings.notnull().any()) and not bool((ratings.notnull().sum(along) > 1).any()):
+        raise ValueError(
+            f"no output has ratings by two raters along {along!r}, so no rater can be compared with others; ci "
+            "compares metrics with the mean of the ratings"
+        )

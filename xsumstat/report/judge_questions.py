@@ -76,7 +76,7 @@ def about_judges(
     people = about.people
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
-    several = people.n_raters > 1
+    several = people.several
     severity = Severity.of(people)
     severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
     told = f"The rater {severity.told}." if severity is not None and severe else ""
@@ -194,7 +194,7 @@ def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[s
     sd = float(people.values.std(ddof=1))
     wanted = [float(f"{part * sd:.2g}") for part in DIFFERENCES]
     of_whom = {"gold": people.gold}
-    if people.n_raters > 1:
+    if people.several:
         of_whom = {"rating": people.rating, "target": _POWER, "cost_per_rating": 1}
     what = {"difference": wanted} if several else {"estimand": "mean", "target": 2 * wanted[0]}
     plan = Ask("plan", {**of_whom, **what}, table=False, of_package=True)

@@ -20,6 +20,7 @@ from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, 
 from xsumstat.report.judge_subject import People, Subject
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
+_FEW_PAIRS = "Hardly any output has ratings by two raters, so the judge cannot be compared with a single rater."
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -30,7 +31,7 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], about: 
     if ask.name == "human_ceiling":
         return [*_how_much_lower(result), *_reversed(falling(about, shown))]
     if ask.picture == "forest":
-        return [_NO_RATER, *_reversed(falling(about, shown))]
+        return [_FEW_PAIRS if people.n_raters > 1 else _NO_RATER, *_reversed(falling(about, shown))]
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":

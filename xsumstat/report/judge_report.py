@@ -223,11 +223,13 @@ def _answered(
         if ask.picture:
             pictures.append(_picture(result, ask.picture, question, table))
     if not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
-        said.append(_nothing(question))
+        said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
 
 
-def _nothing(question: str) -> str:
+def _nothing(question: str, people: People) -> str:
+    if question == judge_questions.RATERS and people.n_raters > 1:
+        return "Hardly any output has ratings by two raters, so human agreement is unknown."
     if question == judge_questions.RATERS:
         return "The file has one human score for each output, so human agreement is unknown."
     if question == judge_questions.BIAS:

@@ -37,6 +37,8 @@ from xsumstat.report import judge_runs, report_data
 # A judge's share of tied pairs of systems beyond a rater's, from which on ties must count as errors: correlations leave
 # them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of.
 _MORE_TIES, _WITH_TIES = 0.1, "acc_eq"
+# The share of rated outputs from which on those with ratings by two raters tell how raters agree.
+_SEVERAL = 0.1
 # How far severe raters may move the systems' means against each other, in standard deviations of the human scores.
 _UNEVEN = 0.1
 
@@ -92,9 +94,17 @@ class People:
     each: xr.DataArray
 
     @property
+    def several(self) -> bool:
+        """Whether enough outputs have ratings by two raters to compare raters with each other."""
+        if self.n_raters < 2:
+            return False
+        ratings = self.each.notnull().sum("rater")
+        return float((ratings > 1).sum()) >= _SEVERAL * float((ratings > 0).sum())
+
+    @property
     def noisy(self) -> Any:
         """Ratings where outputs have several, so their noise is measurable; else the human scores."""
-        return self.rating if self.n_raters > 1 else self.gold
+        return self.rating if self.several else self.gold
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
                 f"the raters' agreement is low (Krippendorff's alpha {wording.number(reached)}, below "
                 f"{wording.number(findings.LEAST_ALPHA, 3)})"
             )
-    if not people.n_raters:
+    if not people.several:
         weak.append("with one human score per output, the raters' agreement is unknown")
     if any(_grades(label, shown) is not None for label in about.judges):
         checked.append("equal grades")
