@@ -233,3 +233,12 @@ def test_the_caption_of_p_values_says_so():
     assert swaps.meta.to_markdown(caption=True).startswith("P-value: Pearson's r with human, system level.")
     intervals = demo.meta.ci("human", level="input")
     assert intervals.meta.to_markdown(caption=True).startswith("Pearson's r with human, input level.")
+
+
+def test_a_table_of_partial_correlations_says_so():
+    demo = xsumstat.load_dataset("demo")
+    for name in ("ci", "corr"):
+        found = getattr(demo.meta, name)("human", metric=["judge", "bleu"], given="length")
+        table = found.meta.to_markdown(caption=True)
+        assert table.count("Partial Pearson's r with human, given length, system level") == 2
+        assert "artial" not in getattr(demo.meta, name)("human", metric=["judge", "bleu"]).meta.to_markdown(caption=True)

@@ -513,6 +513,8 @@ def measured(result: xr.Dataset) -> str:
         return ""
     gold, level = (listed(settings_of(result, name)) for name in ("gold", "level"))
     what += f" with {gold}" if gold else ""
+    if "given" in result.attrs:
+        what = f"partial {what}, given {shortened(result.attrs['given'])}"
     return what + (f", {level.replace('_', ' ')} level" if level else "")
 
 

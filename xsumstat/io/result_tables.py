@@ -451,7 +451,7 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
 
 def _note(result: xr.Dataset) -> str:
     said = "; ".join(filter(None, [wording.measured(result), wording.made(result), wording.drawn_tasks(result.attrs)]))
-    return f"{said}." if said else ""
+    return f"{wording.capitalised(said)}." if said else ""
 
 
 def _title(name: str, result: xr.Dataset) -> str:
