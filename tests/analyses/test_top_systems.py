@@ -163,5 +163,7 @@ def test_systems_without_scores_among_the_best_are_told(demo):
     assert found.n_systems.values.tolist() == [11, 7, 4] and found.attrs["n_systems"] == 11
     said = found.meta.conclusion()
     assert "Among the 12 best systems (11 of them with scores)" in said and "the 5 best (4 of them with scores)" in said
+    fewer = ds.meta.top_k_corr("human", k=[11, 5], metric="judge").meta.conclusion()
+    assert fewer.startswith("Among the 11 best systems (10 of them with scores), judge")
     assert "n_systems" not in demo.meta.top_k_corr("human", k=[12, 8]).coords
     assert ds.meta.metric_ci(metric=["judge", "bleu"]).attrs["n_systems"] == 11

@@ -241,4 +241,6 @@ def test_a_table_of_partial_correlations_says_so():
         found = getattr(demo.meta, name)("human", metric=["judge", "bleu"], given="length")
         table = found.meta.to_markdown(caption=True)
         assert table.count("Partial Pearson's r with human, given length, system level") == 2
-        assert "artial" not in getattr(demo.meta, name)("human", metric=["judge", "bleu"]).meta.to_markdown(caption=True)
+        assert "artial" not in getattr(demo.meta, name)("human", metric=["judge", "bleu"]).meta.to_markdown(
+            caption=True
+        )

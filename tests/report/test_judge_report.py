@@ -456,7 +456,8 @@ def test_a_judge_is_called_reversed_only_where_the_whole_interval_is_below_0():
         {"correlation": ("metric", [-0.1, -0.5, 0.3]), "ci_high": ("metric", [0.2, -0.2, 0.5])},
         {"metric": ["unsure", "reversed", "good"]},
     )
-    about = types.SimpleNamespace(judges=["good", "reversed", "unsure"], within_systems=found)
+    ds = types.SimpleNamespace(sizes={"input": 9})
+    about = types.SimpleNamespace(ds=ds, judges=["good", "reversed", "unsure"], within_systems=found)
     for coefficient, of_levels in (("kendall", found), ("acc_eq", found.assign(ci_high=found.ci_high + 1))):
         shown = {"human_ceiling": of_levels.assign_attrs(coefficient=coefficient)}  # accuracies are above 0
         assert judge_remarks.falling(about, shown) == ["reversed"]

@@ -10,38 +10,13 @@ import pandas as pd
 import pytest
 import scipy.stats
 import xarray as xr
+from judged_outputs import PEOPLE, scores, shown, table, tau
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
 from xsumstat.report import judge_remarks
 
-PEOPLE = ["ann", "bob", "eve"]
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-def table(seed=2, prompts=60, judges=("near", "wild")):
-    """Grades 1 to 5 of three noisy raters with gaps and of judges on their scale; "wild" refuses some outputs."""
-    rng = np.random.default_rng(seed)
-    rows = pd.MultiIndex.from_product([["a", "b", "c"], range(prompts)], names=["system", "input"])
-    quality = rng.normal(size=len(rows))
-
-    def graded(sd, up=0.0):
-        return np.clip(np.round(3 + up + quality + sd * rng.normal(size=quality.size)), 1, 5)
-
-    people = {name: np.where(rng.random(quality.size) < 0.2, np.nan, graded(1.0)) for name in PEOPLE}
-    noise = {"near": (0.6, 0.0), "wild": (1.8, 0.8)}
-    scored = {name: graded(*noise.get(name, (1.0, 0.1))) for name in judges}
-    frame = pd.DataFrame({**people, **scored}, index=rows)
-    frame["length"] = np.round(50 + 10 * rng.normal(size=quality.size))
-    if "wild" in frame:
-        frame.loc[frame.index[rng.random(quality.size) < 0.05], "wild"] = np.nan
-        frame["wild"] = np.clip(frame["wild"] + (frame["length"] > 55), 1, 5)
-    return frame
-
-
-def scores(frame):
-    how = {"ratings": PEOPLE, "kind": {"covariate": ["length"]}}
-    return frame.reset_index().meta.to_scores(wide=True, **how)
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +27,6 @@ def frame():
 @pytest.fixture(scope="module")
 def page(frame):
     return scores(frame).meta.report(kind="judge", name="outputs")
-
-
-def tau(frame, x, z):
-    """Kendall's tau of two columns, averaged over prompts."""
-    both = pd.DataFrame({"x": x, "z": z}).dropna()
-    each = [
-        scipy.stats.kendalltau(part["x"], part["z"]).statistic for _, part in both.groupby("input") if len(part) > 1
-    ]
-    return np.nanmean(each)
 
 
 def beside_raters(frame, judge):
@@ -91,10 +57,6 @@ def wins(frame, judge, margin):
 def line(page, start):
     (found,) = (text for text in page.summary if text.startswith(f"{start}: "))
     return found
-
-
-def shown(value):
-    return f"{value:.2f}".replace("0.", ".", 1)
 
 
 @pytest.mark.parametrize("judge", ["near", "wild"])
@@ -450,138 +412,3 @@ def test_shares_of_passes_have_limits_from_0_to_1(texts):
     assert free.ci_high.max() > 1
     means = ds.meta.report(kind="judge").results["system_means"]
     assert means.ci_high.max() <= 1 and means.ci_low.min() >= 0
-
-
-def coarse(seed=6, prompts=150):
-    """Grades of two raters and two judges: one is a third rater, the other says whether that third gave 4 or 5."""
-    frame = table(seed, prompts, judges=("third",)).drop(columns=["eve", "length"]).dropna()
-    return frame.assign(verdict=(frame["third"] >= 4) * 1.0)
-
-
-def plain_accuracy(frame, x, z):
-    """Share of pairs of systems ordered alike, ties included, averaged over prompts."""
-    shares = []
-    for _, one in frame.groupby("input"):
-        pairs = [(a, b) for a in range(len(one)) for b in range(a)]
-        alike = [np.sign(one[x].iloc[a] - one[x].iloc[b]) == np.sign(one[z].iloc[a] - one[z].iloc[b]) for a, b in pairs]
-        shares += [np.mean(alike)] if pairs else []
-    return np.mean(shares)
-
-
-def test_a_judge_that_knows_less_than_a_rater_does_not_agree_more():
-    frame = coarse()
-    ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
-    by_tau = ds.meta.human_ceiling("rating", level="input", coefficient="kendall")["correlation"].to_series()
-    assert by_tau["verdict"] > by_tau["third"]  # it has lost information, and ties are left out
-    page = ds.meta.report(kind="judge")
-    found = page.results["human_ceiling"]["correlation"].to_series()
-    assert found["verdict"] < found["third"] and page.results["human_ceiling"].attrs["coefficient"] == "acc_eq"
-    r = (
-        page.results["ci"]
-        if "ci" in page.results
-        else ds.meta.ci(ds.rating.mean("rater").rename("human"), level="input", coefficient="acc_eq", threshold=0)
-    )
-    want = plain_accuracy(frame.assign(human=frame[["ann", "bob"]].mean(axis=1)), "verdict", "human")
-    assert abs(r.correlation.sel(metric="verdict").item() - want) < 1e-9
-    shares = []
-    for name in ("verdict", "ann", "bob"):
-        pairs = [
-            one[name].iloc[a] == one[name].iloc[b]
-            for _, one in frame.groupby("input")
-            for a in range(len(one))
-            for b in range(a)
-        ]
-        shares.append(np.mean(pairs))
-    told = f"verdict gives two systems the same score in {100 * shares[0]:.0f} % of the pairs, a rater in "
-    assert told + f"{100 * np.mean(shares[1:]):.0f} % (accuracy with ties counts them)" in page.conclusion()
-
-
-def test_a_judge_of_two_grades_beside_a_finer_one_is_compared_with_ties():
-    frame = coarse().assign(human=lambda each: each[["ann", "bob"]].mean(axis=1)).drop(columns=["ann", "bob"])
-    for judges, used in ((["third", "verdict"], "acc_eq"), (["third"], "kendall"), (["verdict"], "kendall")):
-        ds = frame[["human", *judges]].reset_index().meta.to_scores(wide=True)
-        assert ds.meta.report("human", kind="judge").results["ci"].attrs["coefficient"] == used
-
-
-def test_verdicts_beside_grades_from_0_are_no_grades():
-    frame = coarse()
-    frame[["ann", "bob"]] -= 1  # grades from 0 to 4
-    page = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"]).meta.report(kind="judge")
-    names = page.results["confusion"]["metric"].values.tolist()
-    assert "verdict (calibrated)" in names and "third" in " ".join(names)
-    assert "verdict: Its grade" not in page.conclusion()
-
-
-def test_the_labels_of_a_judge_are_no_range_of_ratings():
-    frame = coarse()
-    ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"]).assign_attrs(labels="fail\npass")
-    page = ds.meta.report(kind="judge")
-    means = page.results["system_means"]
-    human = frame[["ann", "bob"]].mean(axis=1).groupby("system").mean()
-    assert np.allclose(means["human_mean"].to_series(), human) and "scale_low" not in means.attrs
-
-
-def test_the_judge_that_helps_correlates_most_within_systems():
-    frame = coarse().assign(human=lambda each: each[["ann", "bob"]].mean(axis=1))
-    ds = frame.drop(columns="human").reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
-    page = ds.meta.report(kind="judge")
-    r = {
-        name: np.mean([scipy.stats.pearsonr(one[name], one["human"])[0] for _, one in frame.groupby("system")])
-        for name in ("third", "verdict")
-    }
-    assert r["third"] > r["verdict"] and page.results["system_means"].attrs["helped_by"] == "third"
-    told = f"(Pearson's r: third {shown(r['third'])} and verdict {shown(r['verdict'])})"
-    assert told in " ".join(page.text().split())
-
-
-def severity_twin(frame, people):
-    """Raters' offsets by least squares on outputs and raters: of each against the mean of the others, and on means."""
-    long = frame[people].reset_index().melt(["system", "input"]).dropna()
-    outputs = pd.get_dummies(long["system"] + long["input"].astype(str)).to_numpy(float)
-    raters = pd.get_dummies(long["variable"])[people].to_numpy(float)
-    offset = np.linalg.lstsq(np.hstack([outputs, raters]), long["value"], rcond=None)[0][-len(people) :]
-    apart = [offset[at] - np.delete(offset, at).mean() for at in range(len(people))]
-    long["offset"] = raters @ offset
-    of_system = long.groupby(["system", "input"])["offset"].mean().groupby("system").mean()
-    return apart, of_system.max() - of_system.min()
-
-
-@pytest.mark.parametrize("uneven", [True, False])
-def test_a_severe_rater_is_named_and_what_it_does_to_means(uneven):
-    frame = table(5, 80, judges=("near",)).drop(columns="length")
-    rng = np.random.default_rng(9)
-    frame["eve"] -= 1
-    often = frame.index.get_level_values("system") == "b" if uneven else np.ones(len(frame), bool)
-    frame["eve"] = frame["eve"].where(rng.random(len(frame)) < np.where(often, 0.9, 0.1))
-    frame["bob"] = frame["bob"].where(rng.random(len(frame)) < np.where(often & uneven, 0.3, 0.9))
-    apart, moved = severity_twin(frame, PEOPLE)
-    page = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE).meta.report(kind="judge")
-    said = " ".join(page.text().split())
-    assert f"The rater eve grades {shown(-apart[2])} lower than the others." in said
-    told = f"moves the systems' means by up to {shown(moved)} against each other"
-    sd = frame[PEOPLE].mean(axis=1).std()
-    assert (moved > 0.1 * sd) == uneven and (told in page.conclusion()) == uneven == (
-        f"{told}; means and tests" in said
-    )
-
-
-@pytest.mark.parametrize("overlap", [0.0, 0.05, 0.5])
-def test_outputs_with_one_rating_each_have_no_raters_to_compare(overlap):
-    frame = table(7, 60, judges=("near",)).drop(columns="length").fillna(3.0)
-    rng = np.random.default_rng(2)
-    who = rng.integers(0, 3, len(frame))
-    also = np.where(rng.random(len(frame)) < overlap, (who + 1) % 3, who)
-    for at, name in enumerate(PEOPLE):
-        frame[name] = frame[name].where((who == at) | (also == at))
-    ds = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE)
-    page = ds.meta.report(kind="judge")
-    text = " ".join(page.text().split())
-    assert ("human_ceiling" in page.results) == ("alt_test" in page.results) == (overlap == 0.5)
-    assert ("Hardly any output has ratings by two raters" in text) == (overlap < 0.5) == ("ci" in page.results)
-    if overlap < 0.5:
-        r = tau(frame, frame["near"], frame[PEOPLE].mean(axis=1))
-        assert f"near: Its agreement with the human scores is {shown(r)} [" in page.summary[0]
-    if not overlap:
-        for name in ("human_ceiling", "alt_test"):
-            with pytest.raises(ValueError, match="no output has ratings by two raters along 'rater'"):
-                getattr(ds.meta, name)("rating")

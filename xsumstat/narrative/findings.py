@@ -411,8 +411,11 @@ def top_k_corr(result: xr.Dataset) -> list[str]:
     used: Mapping[int, int] = dict(result["n_systems"].to_series()) if "n_systems" in result.coords else {}
 
     def among(k: str, first: bool) -> str:
-        scored = f" ({used[int(k)]:,} of them with scores)" if used.get(int(k), int(k)) != int(k) else ""
-        return f"all {k} systems" if k == whole else f"the {k} best{' systems' if first else ''}{scored}"
+        scored = used.get(int(k), int(k))
+        if k == whole and scored == int(k):
+            return f"all {k} systems"
+        some = "" if scored == int(k) else f" ({scored:,} of them with scores)"
+        return f"the {k} best{' systems' if first else ''}{some}"
 
     return [*_along(result, "k", among), _NARROW]
 

@@ -137,8 +137,9 @@ def _errors(
 
 
 def by_system(about: Subject, alpha: float) -> dict[str, Any] | None:
-    """The call of `bias` that compares the judges' errors between a few systems; None for others."""
-    if not 2 <= about.ds.sizes["system"] <= _MOST_GROUPS or "system" not in about.ds.indexes:
+    """The call of `bias` that compares the judges' errors between a few systems, over inputs; None for others."""
+    sizes = about.ds.sizes
+    if not 2 <= sizes["system"] <= _MOST_GROUPS or sizes["input"] < 2 or "system" not in about.ds.indexes:
         return None
     how = {"gold": about.people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
     return {**how, "confidence_level": 1 - alpha}
@@ -206,9 +207,11 @@ def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[s
 
 def _most_helpful(about: Subject) -> tuple[Hashable, str]:
     """The judge that adds most to few ratings of each system, and why it is this one of several."""
+    if len(about.judges) == 1 or about.ds.sizes["input"] < 2:
+        return about.judges[0], ""
     found = about.within_systems["correlation"]
     r = found.mean([dim for dim in found.dims if dim != "metric"]).sel(metric=about.judges).values
-    if len(r) == 1 or np.isnan(r).all():
+    if np.isnan(r).all():
         return about.judges[0], ""
     best = int(np.nanargmax(r))
     told = [f"{wording.name(label)} {wording.number(value)}" for label, value in zip(about.judges, r, strict=True)]

@@ -29,9 +29,13 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], about: 
     """The sentences that follow those of the result, by the human scores `gold`; `shown` has the results so far."""
     people = about.people
     if ask.name == "human_ceiling":
-        return [*_how_much_lower(result), *_reversed(falling(about, shown))]
+        return [*_how_much_lower(result), *_threshold(result), *_reversed(falling(about, shown))]
     if ask.picture == "forest":
-        return [_FEW_PAIRS if people.n_raters > 1 else _NO_RATER, *_reversed(falling(about, shown))]
+        return [
+            *_threshold(result),
+            _FEW_PAIRS if people.n_raters > 1 else _NO_RATER,
+            *_reversed(falling(about, shown)),
+        ]
     if ask.called == CROWD_TEST:
         return _other_margin(result)
     if ask.name == "alt_test":
@@ -233,12 +237,24 @@ def _without_majority(people: People, majority: xr.DataArray) -> list[str]:
 def falling(about: Subject, shown: Mapping[str, xr.Dataset]) -> list[Hashable]:
     """Judges that fall where human scores rise, by their agreement; accuracies do not show it, correlations do."""
     found = shown.get("human_ceiling", shown.get("ci"))
-    if found is None or get(found.attrs["coefficient"]).of_constants:
+    if (found is None or get(found.attrs["coefficient"]).of_constants) and about.ds.sizes["input"] > 1:
         found = about.within_systems
+    if found is None:
+        return []
     if found["ci_high"].dims != ("metric",):
         return []
     falls = found["metric"].values[found["ci_high"].values < 0].tolist()
     return [label for label in about.judges if label in falls]
+
+
+def _threshold(result: xr.Dataset) -> list[str]:
+    """Which scores are ties, where accuracy counts ties."""
+    if result.attrs["coefficient"] not in ("acc_eq", "tau_eq"):
+        return []
+    return [
+        "Scores that differ by at most a threshold count as ties. Each judge has the threshold that gives it the "
+        "highest accuracy on these data."
+    ]
 
 
 def _reversed(falls: list[Hashable]) -> list[str]:

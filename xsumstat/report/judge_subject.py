@@ -119,19 +119,20 @@ class Severity:
     @classmethod
     def of(cls, people: People) -> Severity | None:
         """From ratings as sums of an output and a rater, by least squares; None without labelled raters."""
-        if people.n_raters < 2 or set(people.each.dims) != {"rater", *facts.CELLS}:
+        if set(people.each.dims) != {"rater", *facts.CELLS} or "rater" not in people.each.indexes:
             return None
-        if "rater" not in people.each.indexes:
+        ratings = people.each.transpose("rater", *facts.CELLS).dropna("rater", how="all")
+        n_raters = ratings.sizes["rater"]
+        if n_raters < 2:
             return None
-        ratings = people.each.transpose("rater", *facts.CELLS)
         cells = rater_offsets.fitted(ratings.values, ratings.notnull().values)
         offsets = ratings - ratings.copy(data=cells.apart + cells.mean)
         of_rater = offsets.mean(facts.CELLS)
-        beside = ((people.n_raters * of_rater - of_rater.sum()) / (people.n_raters - 1)).values
+        beside = ((n_raters * of_rater - of_rater.sum()) / (n_raters - 1)).values
         of_system = offsets.mean("rater").mean("input")
         at = int(np.argmax(np.abs(beside)))
         moved, sd = float(of_system.max() - of_system.min()), float(people.values.std(ddof=1))
-        return cls(people.each.indexes["rater"][at], float(beside[at]), moved, sd)
+        return cls(ratings.indexes["rater"][at], float(beside[at]), moved, sd)
 
     @property
     def uneven(self) -> bool:
