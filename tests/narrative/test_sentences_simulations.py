@@ -97,6 +97,8 @@ def test_halves_are_compared_with_what_correct_intervals_hold():
     normal = scipy.stats.norm
     assert f"in about {number(2 * normal.cdf(normal.ppf(0.975) / 2**0.5) - 1)} of the splits, not in .95" in said
     assert "below 95 %" not in said and "one half of the systems and inputs" in methods(found)
+    one = found.sel(level="input")
+    assert conclusion(one.assign(coverage=one.coverage * NAN)) == "No trial is defined."
     true = xsumstat.coverage(demo, "human", truth="population", **asked)
     assert "splits" not in conclusion(true) and "cover the true correlation" in methods(true)
 

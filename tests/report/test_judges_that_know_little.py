@@ -167,4 +167,5 @@ def test_one_prompt_has_a_report_without_tests_of_systems(judges):
     ds = scores(table(2, 60, judges=judges)).isel(input=[0])
     page = ds.meta.report(kind="judge")
     assert "system_means" in page.results and "bias_by_system" not in page.results
+    assert "there is only 1 prompt" in page.conclusion()
     assert judge_questions.by_system(judge_subject.subject(ds, None, None), 0.05) is None

@@ -63,6 +63,7 @@ ROOMS = {
     "": [f"tests/{path.name}" for path in sorted((ROOT / "tests").glob("test_*.py"))],
 }
 _WORDS = ["tests/narrative/test_sentences.py", *_RESULTS]
+_LITTLE = "tests/report/test_judges_that_know_little.py"
 _OF_SYSTEMS = ["tests/analyses/test_system_means.py", "tests/analyses/test_system_differences.py"]
 # The tests of files that no file of tests is called after; an entry's `tests` are tried beside them.
 OWN = {
@@ -114,8 +115,8 @@ OWN = {
     "inference/signed_ranks": ["tests/analyses/test_signed_ranks.py", "tests/analyses/test_system_tests.py"],
     "core/levels": ["tests/analyses/test_correlation.py"],
     "io/mtme_names": ["tests/io/test_mtme.py", "tests/io/test_clauses_of_mtme.py"],
-    "report/judge_questions": ["tests/report/test_judge_report.py", "tests/report/test_judge_summary.py"],
-    "report/judge_remarks": ["tests/report/test_judge_report.py", "tests/report/test_judge_summary.py"],
+    "report/judge_questions": ["tests/report/test_judge_report.py", "tests/report/test_judge_summary.py", _LITTLE],
+    "report/judge_remarks": ["tests/report/test_judge_report.py", "tests/report/test_judge_summary.py", _LITTLE],
     "narrative/findings_judges": ["tests/narrative/test_sentences_judges.py"],
     "analyses/wmt_data": ["tests/analyses/test_wmt_tasks.py"],
     "simulation/model": ["tests/simulation/test_systems.py", "tests/simulation/test_simulate.py"],

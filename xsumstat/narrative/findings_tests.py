@@ -632,8 +632,12 @@ def _of_halves(result: xr.Dataset, level: float, wanted: str) -> list[str]:
     texts = []
     for label in labels(result, "interval"):
         shares = result["coverage"].sel(interval=label)
+        if bool(shares.isnull().all()):
+            continue
         low, high = (number(float(each)) for each in (shares.min(), shares.max()))
         texts.append(f"{name(label)} {low if low == high else f'{low} to {high}'}")
+    if not texts:
+        return ["No trial is defined."]
     normal = NormalDist()
     correct = 2 * normal.cdf(normal.inv_cdf(0.5 + level / 2) / math.sqrt(2)) - 1
     return [

@@ -317,14 +317,14 @@ class _Filled(dict[str, str]):
 def _correlations(result: xr.Dataset) -> str:
     """The same of each level and coefficient that a result was joined along."""
     ways = itertools.product(*(wording.settings_of(result, name) or [""] for name in ("coefficient", "level")))
-    texts = (_correlation({**result.attrs, "coefficient": asked, "level": level}) for asked, level in ways)
-    said = " and ".join(dict.fromkeys(texts))
     dims = result["correlation"].dims if "correlation" in result else ()
-    single = {"input", "system"} & set(map(str, dims))
-    return re.sub(r", averaged over (inputs|systems)", "", said) if single else said
+    single = bool({"input", "system"} & set(map(str, dims)))
+    texts = (_correlation({**result.attrs, "coefficient": asked, "level": level}, single) for asked, level in ways)
+    return " and ".join(dict.fromkeys(texts))
 
 
-def _correlation(attrs: Mapping[Any, Any]) -> str:
+def _correlation(attrs: Mapping[Any, Any], single: bool = False) -> str:
+    """A coefficient and over what it is computed; `single` ones are not averaged."""
     asked = str(attrs.get("coefficient", ""))
     if not asked:
         return "by several coefficients and levels" if "n_trials" in attrs else "by a coefficient of correlation"
@@ -337,6 +337,7 @@ def _correlation(attrs: Mapping[Any, Any]) -> str:
         called = f"{called} of {wording.positive(attrs)}"
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
+    over = over.partition(", averaged")[0] if single else over
     parts = [f"by {called}{cited}", over]
     parts += [f", given {wording.shortened(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"

@@ -224,6 +224,6 @@ def _most_helpful(about: Subject) -> tuple[Hashable, str]:
 def _known_scale(about: Subject) -> dict[str, Any]:
     """The range of ratings that are labels, or passes."""
     grades, texts = scale_checks.values_of(about.people.each), golds.texts_of(about.ds)
-    if texts and np.isin(grades, np.arange(len(texts))).all():
+    if len(texts) > 1 and np.isin(grades, np.arange(len(texts))).all():
         return {"scale": (0, len(texts) - 1)}
     return {"scale": (0, 1)} if list(grades) == [0, 1] else {}

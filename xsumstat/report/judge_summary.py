@@ -244,7 +244,7 @@ def _few_prompts(about: Subject) -> list[str]:
     if rated >= _FEWEST_PROMPTS:
         return []
     if rated == prompts:
-        return [f"there are only {validate.counted(prompts, 'prompt')}"]
+        return [f"there {'is' if prompts == 1 else 'are'} only {validate.counted(prompts, 'prompt')}"]
     who = "ratings" if about.people.n_raters else "human scores"
     return [f"only {rated:,} of {prompts:,} prompts {'has' if rated == 1 else 'have'} {who}"]
 
