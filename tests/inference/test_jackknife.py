@@ -93,6 +93,9 @@ def unknown(x, y, z, how, dims):
     do not vary.
     """
     there = ~np.isnan(x + y + z)
+    systems = min((~np.isnan(each)).any(axis=1).sum() for each in (x + z, y + z, x + y + z))
+    if how.level == "system" and systems < jackknife.LEAST_MEANS:
+        return True  # with two systems each correlation is 1 or -1
     if how.level == "global":
         parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
         by_dim = [[getattr(each, f"{dim}s") for each in parts] for dim in dims]

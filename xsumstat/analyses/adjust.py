@@ -137,7 +137,8 @@ def corrected(
 def _by_family(each: Callable[..., FloatArray], family: list[str], *values: xr.DataArray) -> xr.DataArray:
     """``each(*values)`` of every family, on the dims of the first values; others may have `resample`, too."""
     cores = [[*family, *(["resample"] if "resample" in given.dims else [])] for given in values]
-    found = labelled.by_label(each, list(zip(values, cores, strict=True)), {"adjusted": family})
+    own = [given.copy(deep=False) for given in values]  # xarray before 2025.7 takes the attrs of coordinates away
+    found = labelled.by_label(each, list(zip(own, cores, strict=True)), {"adjusted": family})
     return found["adjusted"].transpose(*values[0].dims)
 
 
