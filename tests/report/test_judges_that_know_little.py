@@ -169,3 +169,10 @@ def test_one_prompt_has_a_report_without_tests_of_systems(judges):
     assert "system_means" in page.results and "bias_by_system" not in page.results
     assert "there is only 1 prompt" in page.conclusion()
     assert judge_questions.by_system(judge_subject.subject(ds, None, None), 0.05) is None
+
+
+def test_human_scores_of_systems_alone_have_a_report():
+    demo = xsumstat.load_dataset("demo").isel(system=slice(4))
+    people = demo.score.sel(metric="human", drop=True).mean("input").rename("people")
+    page = demo.drop_sel(metric="human").meta.report(people, kind="judge")
+    assert page.results and page.conclusion().startswith("judge: ")

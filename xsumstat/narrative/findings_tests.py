@@ -644,7 +644,8 @@ def _of_halves(result: xr.Dataset, level: float, wanted: str) -> list[str]:
         f"The {wanted} intervals from one half of the scores contain the estimate from the other half in these shares "
         f"of {result.attrs['n_trials']:,} splits: {joined(texts)}.",
         f"That estimate is uncertain, too, so correct intervals contain it in about {number(correct)} of the splits, "
-        f'not in {number(level)}. truth="population" measures the coverage of the true value.',
+        f"not in {number(level)}, and in more where systems are few. "
+        'truth="population" measures the coverage of the true value.',
     ]
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import golds, locate, scale_checks, wording
-from xsumstat.report.judge_subject import OnScale, Severity, Subject, on_grades, on_scale
+from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
@@ -77,7 +77,7 @@ def about_judges(
     rated: dict[str, Any] = {"rating": people.rating}
     of_judges: dict[str, Any] = {"gold": people.gold, "metric": about.judges}
     several = people.several
-    severity = Severity.of(people)
+    severity = about.severity
     severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
     told = f"The rater {severity.told}." if severity is not None and severe else ""
     agree = [Ask("agreement", {**rated, **limits, "rng": rng}, also=told)]
@@ -182,8 +182,7 @@ def about_versions(
 def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[str, list[Ask]]:
     ds, people = about.ds, about.people
     best, why = _most_helpful(about)
-    severity = Severity.of(people)
-    if severity is not None and severity.uneven:
+    if (severity := about.severity) is not None and severity.uneven:
         why = f"{why} {wording.capitalised(severity.of_means())}; means and tests do not correct this.".strip()
     several = ds.sizes["system"] > 1
     how = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
@@ -207,9 +206,10 @@ def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[s
 
 def _most_helpful(about: Subject) -> tuple[Hashable, str]:
     """The judge that adds most to few ratings of each system, and why it is this one of several."""
-    if len(about.judges) == 1 or about.ds.sizes["input"] < 2:
+    within = about.within_systems if len(about.judges) > 1 else None
+    if within is None:
         return about.judges[0], ""
-    found = about.within_systems["correlation"]
+    found = within["correlation"]
     r = found.mean([dim for dim in found.dims if dim != "metric"]).sel(metric=about.judges).values
     if np.isnan(r).all():
         return about.judges[0], ""

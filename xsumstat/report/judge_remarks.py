@@ -237,11 +237,9 @@ def _without_majority(people: People, majority: xr.DataArray) -> list[str]:
 def falling(about: Subject, shown: Mapping[str, xr.Dataset]) -> list[Hashable]:
     """Judges that fall where human scores rise, by their agreement; accuracies do not show it, correlations do."""
     found = shown.get("human_ceiling", shown.get("ci"))
-    if (found is None or get(found.attrs["coefficient"]).of_constants) and about.ds.sizes["input"] > 1:
+    if found is None or get(found.attrs["coefficient"]).of_constants:
         found = about.within_systems
-    if found is None:
-        return []
-    if found["ci_high"].dims != ("metric",):
+    if found is None or found["ci_high"].dims != ("metric",):
         return []
     falls = found["metric"].values[found["ci_high"].values < 0].tolist()
     return [label for label in about.judges if label in falls]

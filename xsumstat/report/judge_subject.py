@@ -54,10 +54,26 @@ class Subject:
     runs: xr.Dataset | None = None
 
     @functools.cached_property
-    def within_systems(self) -> xr.Dataset:
-        """How the judges correlate with the human scores among the outputs of each system."""
+    def within_systems(self) -> xr.Dataset | None:
+        """How the judges correlate with the human scores among the outputs of a system; None without such scores."""
+        if "input" not in self.people.values.dims or self.ds.sizes["input"] < 2:
+            return None
         with value_checks.held():
             return intervals.ci(self.ds, self.people.gold, metric=self.judges, level="within_system")
+
+    @functools.cached_property
+    def severity(self) -> Severity | None:
+        """The most severe rater, or the mildest."""
+        return Severity.of(self.people)
+
+    @functools.cached_property
+    def tied_pairs(self) -> tuple[FloatArray, float, BoolArray]:
+        """The share of pairs of systems with one score, by each judge and by a rater, and which judge's is far more."""
+        judges = _tied_shares(locate.checked_scores(self.ds).sel(metric=self.judges), "metric").values
+        people = float(_tied_shares(self.people.each))
+        # One human score may be a mean, which ties with none: judges are then compared with each other.
+        usual = people if self.people.n_raters > 1 else np.fmax(people, np.fmin.reduce(judges))
+        return judges, people, np.asarray(judges > usual + _MORE_TIES)
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
@@ -157,29 +173,16 @@ def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
     """The usual level and coefficient; one that counts ties if a judge ties systems far more often than people do."""
     level, usual = report_data.usual_measure(about.ds, level, coefficient)
     if coefficient is None and usual == "kendall":
-        usual = _WITH_TIES if tied_pairs(about)[2].any() else usual
+        usual = _WITH_TIES if about.tied_pairs[2].any() else usual
     return level, usual
 
 
-def tied_pairs(about: Subject) -> tuple[FloatArray, float, BoolArray]:
-    """The share of pairs of systems on an input with one score, by each judge and by a rater; where it is far more."""
-    score = locate.checked_scores(about.ds).sel(metric=about.judges).transpose("metric", "system", "input", ...)
-    each = about.people.each.transpose(..., "system", "input").values
-    judges, people = _tied_shares(score.values, 1), float(_tied_shares(np.moveaxis(each, -2, 0)[None], 1)[0])
-    # One human score may be a mean, which ties with none: judges are then compared with each other.
-    usual = people if about.people.n_raters > 1 else np.fmax(people, np.fmin.reduce(judges))
-    return judges, people, np.asarray(judges > usual + _MORE_TIES)
-
-
-def _tied_shares(values: FloatArray, systems: int) -> FloatArray:
-    """Of each row (rows, ...), the share of tied pairs along the axis of systems; NaN without pairs."""
-    tied, there = np.zeros((2, len(values)))
-    for one, other in itertools.combinations(np.moveaxis(values, systems, 0), 2):
-        apart = np.abs(one - other).reshape(len(values), -1)
-        tied += (apart <= TOLERANCE).sum(axis=1)
-        there += (~np.isnan(apart)).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(tied / there)
+def _tied_shares(values: xr.DataArray, *keep: str) -> xr.DataArray:
+    """The share of tied pairs of systems, of each label of the dims to keep; NaN without pairs."""
+    pairs = itertools.combinations([values.isel(system=at, drop=True) for at in range(values.sizes["system"])], 2)
+    apart = xr.concat([abs(one - other) for one, other in pairs], "_pair", coords="minimal", compat="override")
+    beside = [dim for dim in apart.dims if dim not in keep]
+    return (apart <= TOLERANCE).sum(beside) / apart.notnull().sum(beside)
 
 
 def _people(ds: xr.Dataset, gold: Any) -> People:

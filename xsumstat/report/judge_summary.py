@@ -15,7 +15,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, scope, wording
 from xsumstat.narrative import findings, findings_tests
-from xsumstat.report import judge_remarks, judge_subject
+from xsumstat.report import judge_remarks
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
@@ -213,8 +213,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
-    severity = judge_subject.Severity.of(people)
-    if severity is not None and severity.uneven:
+    if (severity := about.severity) is not None and severity.uneven:
         weak.append(severity.of_means())
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
     passed = [each for each in tests if findings_tests.constant_passes(each)]
@@ -269,7 +268,7 @@ def _tied(about: Subject, shown: Results) -> list[str]:
     if found is None or found.attrs["level"] != "input" or about.ds.sizes["system"] < 2:
         return []
     if get(found.attrs["coefficient"]).of_constants:
-        judges, people, coarse = judge_subject.tied_pairs(about)
+        judges, people, coarse = about.tied_pairs
         each = [
             f"{wording.name(label)} gives two systems the same score in {100 * share:.0f} % of the pairs"
             for label, share, is_coarse in zip(about.judges, judges, coarse, strict=True)
