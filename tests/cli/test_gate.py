@@ -192,10 +192,32 @@ def test_the_alt_test_tells_if_a_judge_that_reads_nothing_passes(tmp_path, capsy
     for name in ("annotator_1", "annotator_2", "judge"):
         rows[name] = np.where(quality + 0.5 * rng.normal(size=len(rows)) > 0, "pass", "fail")
     rows.to_csv(tmp_path / "verdicts.csv", index=False)
-    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == 0
+    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == (2 if told else 0)
     said = capsys.readouterr().out
-    assert "alt_test: met. judge wins against 100 % of the raters" in said
-    assert ("as does a judge that gives every output the most frequent grade" in said) == told
+    verdict = "cannot be decided" if told else "met"
+    assert f"alt_test: {verdict}. judge wins against 100 % of the raters" in said
+    assert ("a judge that gives every output the most frequent grade passes this test, too" in said) == told
+
+
+def test_columns_of_verdicts_that_are_not_read_have_no_rule(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    rows = pd.MultiIndex.from_product([list("abc"), range(60)], names=["system", "input"]).to_frame(index=False)
+    quality = rng.normal(size=len(rows))
+    for name in ("annotator_1", "annotator_2", "judge"):
+        rows[name] = quality + 0.3 * rng.normal(size=len(rows))
+    rows["other_judge"] = np.where(quality > 0, "good", "bad")
+    rows.to_csv(tmp_path / "verdicts.csv", index=False)
+    ask = [str(tmp_path / "verdicts.csv"), "--require", "kendall >= .2"]
+    with pytest.warns(MetaEvaluationWarning, match="other_judge"):
+        assert cli.main(ask) == 0
+    assert "No rule is checked for other_judge, left out as this is not read as numbers" in capsys.readouterr().out
+    with pytest.warns(MetaEvaluationWarning, match="other_judge"):
+        cli.main([*ask, "--metric", "judge"])
+    assert "No rule is checked" not in capsys.readouterr().out
+    rows["other_judge"] = pd.Series(quality > 0, dtype=object).mask(rows.index < 3)
+    rows.to_csv(tmp_path / "verdicts.csv", index=False)
+    assert cli.main(ask) == 2
+    assert "it holds True and False; if these are verdicts, --labels False True reads them" in capsys.readouterr().err
 
 
 def judged(seed=0, judges=("m0", "m1"), systems=3, inputs=40):

@@ -70,7 +70,7 @@ def test_intervals_of_differences_are_counted_by_their_side():
     coords = {"metric": ["a", "b"], "other_metric": ["x", "y", "z"]}
     said = conclusion(made("ci", data, coords, confidence_level=0.95, method="jackknife"))
     assert said.startswith(
-        "Of 6 differences of correlations 3 lie above 0 (a minus x .25 [.10, .40], a minus y .30 [.20, .40] and "
+        "Of 6 differences of correlation 3 lie above 0 (a minus x .25 [.10, .40], a minus y .30 [.20, .40] and "
         "a minus z "
     )
     assert (
@@ -403,7 +403,7 @@ def test_the_best_of_the_first_and_of_the_last_number_are_told(analysis, dim, fi
     backwards = conclusion(result.isel({dim: [1, 0]}))
     assert "8 best systems, b has the highest correlation, .60; among the 12 best, a" in backwards or dim == "gap"
     only = conclusion(result.isel({dim: [2], "metric": [1]}))
-    assert f"{first.replace('12', '4')} no metric has a correlation (" in only
+    assert f"{first.replace('12', '4')} no metric has a defined correlation (" in only
 
 
 # --- Labels, directions, methods ---
@@ -528,7 +528,7 @@ def test_how_numbers_were_made_is_told_once_where_it_is_the_same(shared):
     assert said.count("a random metric would have .40") == (0 if shared else 1)
     assert (
         "Each of these: " in said
-    ) == shared and "kind y: a has the highest correlation with the human scores: .75" in said
+    ) == shared and "kind y: a has the highest agreement with the human scores: .75" in said
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -52,9 +52,10 @@ def test_of_two_systems_accuracies_are_certain_and_other_levels_are_not(two):
     accuracy = two.meta.corr("human", coefficient="pairwise_accuracy")
     assert set(accuracy.correlation.values.round(9)) <= {0.0, 1.0}
     assert conclusion(accuracy).startswith(CERTAIN.format("accuracy is 1 or 0"))
-    for other in (two.meta.corr("human", level="input"), two.meta.corr("human", coefficient="spa")):
+    others = {"correlation": two.meta.corr("human", level="input"), "agreement": two.meta.corr("human", coefficient="spa")}
+    for quantity, other in others.items():
         assert np.any(np.abs(other.correlation.values.round()) != np.abs(other.correlation.values))
-        assert "tells nothing" not in conclusion(other) and "has the highest correlation" in conclusion(other)
+        assert "tells nothing" not in conclusion(other) and f"has the highest {quantity}" in conclusion(other)
     three = xsumstat.load_dataset("demo").isel(system=[0, 1, 2]).meta.corr("human")
     assert "tells nothing" not in conclusion(three) and not np.allclose(np.abs(three.correlation), 1)
 

@@ -394,7 +394,7 @@ def test_a_kind_that_there_is_not(ds):
 def test_the_best_judge_helps_with_the_systems(page):
     assert page.results["system_means"].attrs.get("helped_by", "good") == "good"
     told = " ".join(page.text().split())
-    assert "Of the judges good is used, because its scores correlate most with the human scores among" in told
+    assert "Of the judges good is used, because its scores correlate most strongly with the human scores among" in told
     assert isinstance(page, judge_report.JudgeReport) and xsumstat is not None
 
 

@@ -345,7 +345,7 @@ def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
 def test_what_is_random_is_told(demo, resample, told, holds):
     made = metric_report.make_report(demo, "demo", metric=["judge"], resample=resample)
     assert f"95 % jackknife intervals ({told}); xsumstat" in made.about()
-    assert f"plausible correlations {holds}" in " ".join(made.html().split())
+    assert f"plausible values {holds}" in " ".join(made.html().split())
 
 
 def test_a_coefficient_without_a_jackknife_has_a_bootstrap_whose_samples_are_drawn(demo):

@@ -17,7 +17,7 @@ ANALYSES = (
         own={**BETWEEN, **UNDEFINED_GROUPS},
         tests={"": TestName("a test of each group's correlation")},
         in_table="correlation",
-        aim="We correlated the scores of each pair of metrics, {correlation}.",
+        aim="We {compared} the scores of each pair of metrics, {correlation}.",
         say="narrative.findings.metric_corr",
         core=PAIR,
     ),
@@ -29,7 +29,7 @@ ANALYSES = (
         dims=(*PAIRS, "resample"),
         pictures=("matrix",),
         own=BETWEEN,
-        aim="We correlated the scores of each pair of metrics, {correlation}, with confidence intervals "
+        aim="We {compared} the scores of each pair of metrics, {correlation}, with confidence intervals "
         "[deutsch2021statistical].",
         say="narrative.findings.metric_corr",
         core=PAIR,

@@ -33,7 +33,8 @@ ANALYSES = (
                 "number of resamples, values without one label, or groups, that are undefined", dtype=int
             )
         },
-        aim="We tested {tested} with {gold}, {correlation} [zou2007toward].",
+        aim="We tested {tested} with {gold}, {correlation}, with confidence intervals of the difference "
+        "[zou2007toward].",
         needs_three=True,
         say="narrative.findings_tests.correlation_tests",
         best="narrative.findings_tests.leader",
@@ -86,8 +87,7 @@ ANALYSES = (
         pictures=("sensitivity",),
         own={"share": Variable("share of comparisons equivalent")},
         aim="We counted how many comparisons of correlations with {gold}, {correlation}, are equivalent at "
-        "each margin by two one-sided tests at a significance level of {alpha} [schuirmann1987comparison, "
-        "braun2022survive].",
+        "each margin by {tests}, at a significance level of {alpha} [schuirmann1987comparison, braun2022survive].",
         needs_three=True,
         say="narrative.findings_tests.margin_sensitivity",
         core=("margin",),
@@ -100,7 +100,7 @@ ANALYSES = (
         dims=PAIRS,
         pictures=("shifts",),
         aim="We estimated how probable it is that one metric agrees better with {gold}, {correlation}, than "
-        "another, by the share of resamples in which it does, and call an order resolved if the share is at "
+        "another, by the share of {resamples} in which it does, and call an order resolved if the share is at "
         "least {threshold} [braun2022survive].",
         needs_three=True,
         say="narrative.findings_tests.dominance",

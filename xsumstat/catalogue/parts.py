@@ -16,7 +16,7 @@ ANALYSES = (
         dims=("k", "resample"),
         pictures=("top_k",),
         in_table="correlation",
-        aim="We correlated the scores of each metric with {gold}, {correlation}, among the k best systems "
+        aim="We {compared} the scores of each metric with {gold}, {correlation}, among the k best systems "
         "[bhandari2020reevaluating].",
         say="narrative.findings.top_k_corr",
         core=("metric", "k"),
@@ -30,7 +30,7 @@ ANALYSES = (
         pictures=("close_corr",),
         own={"n_pairs": Variable("number of pairs of systems", dtype=int)},
         in_table="correlation",
-        aim="We correlated the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
+        aim="We {compared} the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
         "means by the metric lie within a gap of each other [deutsch2022reexamining].",
         say="narrative.findings.close_corr",
         core=("metric", "gap"),

@@ -51,7 +51,7 @@ ANALYSES = (
         pictures=("forest",),
         own={**BY_RATERS, "difference": Variable("difference from the raters' own correlation")},
         in_table="correlation",
-        aim="We correlated each rater, and each metric, with the mean of the other raters, {correlation}, and "
+        aim="We {compared} each rater, and each metric, with the mean of the other raters, {correlation}, and "
         "averaged over raters.",
         special_aims={
             "human_ceiling_of_classes": "We measured how well each rater, and each metric, agrees with each other "

@@ -128,7 +128,8 @@ ANALYSES = (
             "correlation": Variable("expected correlation with gold"),
         },
         further=False,
-        aim="We planned the number of systems and inputs from the jackknife's variance and the variance components "
+        aim="We planned the number of systems and inputs for the agreement of metrics with {gold}, {correlation}, "
+        "from the jackknife's variance and the variance components "
         "of the scores [efron1981jackknife, searle1992variance]{sought}; designs without a formula were simulated in "
         "{n_trials} trials with scores that have the same components.",
         special_aims={

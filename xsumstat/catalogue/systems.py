@@ -66,8 +66,8 @@ ANALYSES = (
         pictures=("confusion",),
         in_table="f1",
         beside=("accuracy",),
-        aim="We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither in "
-        "paired bootstrap resamples of inputs, with a win in {confidence} % of them "
+        aim="We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither, "
+        "from {n_resamples} paired bootstrap resamples of inputs, with a win in {confidence} % of them "
         "[koehn2004statistical, bhandari2020reevaluating].",
         say="narrative.findings_tests.discriminative_agreement",
         best="narrative.findings.best_metric",

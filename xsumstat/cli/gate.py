@@ -15,6 +15,7 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.dataset import value_checks, wording
+from xsumstat.io import rows
 from xsumstat.narrative import findings_drift, findings_tests
 from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_subject, report_data
 from xsumstat.report.judge_report import JudgeReport
@@ -114,8 +115,15 @@ def check(
     statuses = {status for status, _, _ in each}
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
     reasons = "; ".join(told.rstrip(".") for _, _, told in each)
+    left_out += _unread(ds) if metric is None else []
     told = ". ".join([reasons, *dict.fromkeys(wording.capitalised(text) for text in left_out)])
     return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {told}")
+
+
+def _unread(ds: xr.Dataset) -> list[str]:
+    """Columns that may hold a judge's verdicts, but were not read."""
+    unread = ds.attrs.get(rows.UNREAD)
+    return [] if unread is None else [f"no rule is checked for {unread}, left out as this is not read as numbers"]
 
 
 def _verdict(each: list[_OfJudge], status: int) -> str:
@@ -126,7 +134,10 @@ def _verdict(each: list[_OfJudge], status: int) -> str:
 
 
 def _of_runs(asked: judge_subject.Subject) -> str:
-    return "" if asked.runs is None else f" ({judge_runs.told(judge_runs.n_runs(asked.runs))})"
+    if asked.runs is None:
+        return ""
+    lacking = judge_runs.lacking(asked.runs, asked.judges)
+    return f" ({judge_runs.told(judge_runs.n_runs(asked.runs))}{'; ' * bool(lacking)}{lacking})"
 
 
 def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[_OfJudge]:
@@ -157,7 +168,8 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
         status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of the raters"
         if findings_tests.constant_passes(found.sel(metric=[label])):
-            told += " (as does a judge that gives every output the most frequent grade)"
+            status = UNKNOWN
+            told += ", but a judge that gives every output the most frequent grade passes this test, too"
         each.append((status, label, f"{wording.name(label)} {told}"))
     return each
 

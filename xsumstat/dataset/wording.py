@@ -232,6 +232,11 @@ def tests(result: xr.Dataset) -> Tests | None:
     return Tests(name, over, is_one_sided(attrs))
 
 
+def called(method: str) -> str:
+    """The tests of a method, as "two one-sided bootstrap tests"."""
+    return str(_TESTS.get(method, TestName("two one-sided tests")).in_a_sentence(False))
+
+
 def is_one_sided(attrs: Mapping[Any, Any]) -> bool:
     """Whether a test of a pair and that of its mirror image ask for opposite differences."""
     return attrs.get("alternative") in ("greater", "less") and attrs.get("analysis") != "equivalence"
@@ -465,6 +470,12 @@ def scale_of(attrs: Mapping[Any, Any]) -> str | None:
     """What the coefficient compares on the gold's own scale; None for correlations."""
     record = COEFFICIENTS.get(str(attrs.get("coefficient")))
     return None if record is None else record.scale
+
+
+def quantity(attrs: Mapping[Any, Any]) -> str:
+    """What a coefficient measures: "correlation", or "agreement" by accuracies and what compares values or classes."""
+    record = COEFFICIENTS.get(str(attrs.get("coefficient")))
+    return "correlation" if record is None or (record.scale is None and record.bounds[0] < 0) else "agreement"
 
 
 def positive(attrs: Mapping[Any, Any]) -> str:

@@ -96,7 +96,7 @@ def to_scores(
     Dataset
         ``score(metric, system, input, ...)``, float64, labels in order of appearance, NaN without a row. Another
         column with one value for each label of a dim becomes a coordinate of that dim. ``ds.attrs["left_out"]`` names
-        omitted columns of text.
+        omitted columns of text, ``ds.attrs["unread"]`` those that may hold scores but were not read as numbers.
 
     Raises
     ------

@@ -22,8 +22,8 @@ from xsumstat.io.texts import lowest_first
 
 # The name of the system of a frame that names none, and of the column of systems.
 SYSTEM = "system"
-# The attribute that names the columns of texts that are left out.
-LEFT_OUT = "left_out"
+# The attributes that name the columns of texts that are left out, and those of verdicts that could not be read.
+LEFT_OUT, UNREAD = "left_out", "unread"
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
     np.mean: "mean",
@@ -77,7 +77,7 @@ def of_frame(
     tabular.check_flat(frame, [*names.values(), *metrics])
     rows = {dim: labels.of_rows(frame[column], dim, column, place) for dim, column in names.items()}
     chosen = wide and metric is not None  # numbers that were not chosen as metrics are not lost unawares
-    described, texts = _descriptions(rows, frame, [*names.values(), *metrics], chosen, wide)
+    described, texts, unread = _descriptions(rows, frame, [*names.values(), *metrics], chosen, wide)
     scores = [numbers(frame[column], column, place) for column in metrics]
     if wide and not chosen:
         _report_constant(metrics, scores, rows["system"].codes)
@@ -88,7 +88,8 @@ def of_frame(
         rows = {"metric": of_metrics, **repeated}
     dims_of_scores = {key: rows[key] for key in ("metric", "system", "input", *dims)}
     ds = _filled(dims_of_scores, np.concatenate(scores), aggregate, described)
-    return ds.assign_attrs({LEFT_OUT: ", ".join(texts)}) if texts else ds
+    omitted = {LEFT_OUT: texts, UNREAD: unread}
+    return ds.assign_attrs({name: ", ".join(columns) for name, columns in omitted.items() if columns})
 
 
 def _native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -228,8 +229,19 @@ def _mostly_numbers(column: pd.Series[Any]) -> bool:
     return len(there) > 0 and words.parsed(there).notna().mean() >= 0.5
 
 
+def _holds_verdicts(column: pd.Series[Any]) -> bool:
+    """Whether a column's values, some of which may be missing, are True and False."""
+    return pd.api.types.infer_dtype(column, skipna=True) == "boolean"
+
+
+def _as_verdicts() -> str:
+    return f"holds True and False; if these are verdicts, {arguments.given('labels', ['False', 'True'])} reads them"
+
+
 def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
     """What to do with texts: decimal commas, missing scores among numbers, or, if they are few, grades."""
+    if _holds_verdicts(column):
+        return f"; it {_as_verdicts()}"
     number = words.comma(column)
     if number is not None:
         return f"; it {_with_decimal_commas(number)}"
@@ -295,8 +307,11 @@ def _at(column: pd.Series[Any], rows: np.ndarray[Any, Any], place: Place) -> str
 
 def _descriptions(
     rows: dict[str, Labels], frame: pd.DataFrame, used: list[str], quiet_numbers: bool, wide: bool
-) -> tuple[dict[str, tuple[str, np.ndarray[Any, Any]]], list[str]]:
-    """The dim that each further column describes with its values, and texts that describe none; others are reported."""
+) -> tuple[dict[str, tuple[str, np.ndarray[Any, Any]]], list[str], list[str]]:
+    """The dim that each further column describes with its values, and texts that describe none.
+
+    Others are reported; last come the names of those that could be scores.
+    """
     described: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     loose: list[str] = []
     texts: list[str] = []
@@ -312,14 +327,13 @@ def _descriptions(
             texts.append(str(column))
         elif not (quiet_numbers and pd.api.types.is_numeric_dtype(frame[column].to_numpy().dtype)):
             loose.append(column)
-    _report_loose(frame, loose, wide)
-    return described, texts
+    return described, texts, _report_loose(frame, loose, wide)
 
 
-def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> None:
-    """Warn of columns that are left out, with what they hold and how to keep them."""
+def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> list[str]:
+    """Warn of columns that are left out, with what they hold and how to keep them; those that could be scores."""
     if not columns:
-        return
+        return []
     told = {column: _held(frame[column]) if wide else "" for column in columns}
     held = [f"{column!r} {text}" for column, text in told.items() if text]
     others = [column for column, text in told.items() if not text]
@@ -327,14 +341,15 @@ def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> None:
         named = f": {validate.listing(others)}" if held else ""
         held.append(f"no values of a metric, system or input{named}{_of_percentages(frame, others)}")
     validate.warn(f"left out {validate.named('column', columns)}: {'; '.join(held)}", "columns_left_out")
+    return [str(column) for column in columns if told[column]]
 
 
 def _held(column: pd.Series[Any]) -> str:
     """What a column of texts holds that could be scores."""
     if tabular.is_nested(column) or _holds_percentages(column):  # whose way is reported elsewhere
         return ""
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return f"holds True and False; if these are verdicts, {arguments.given('labels', ['False', 'True'])} reads them"
+    if _holds_verdicts(column):
+        return _as_verdicts()
     number = words.comma(column)
     if number is not None:
         return _with_decimal_commas(number)

@@ -121,22 +121,16 @@ def _best(values: FloatArray) -> list[int]:
 
 def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "") -> str:
     """The metric with the highest correlation with gold; `by` which interval."""
-    named, best = labels(result), _best(values)
+    named, best, what = labels(result), _best(values), wording.quantity(result.attrs)
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
-        article = "a" if wording.scale_of(result.attrs) is None else "an"
-        return wording.Sentence(
-            f"{name(named[0])} has {article} {_what(result)} of {shown[0]} with {gold(result)}", told
-        )
+        article = "a" if what == "correlation" else "an"
+        return wording.Sentence(f"{name(named[0])} has {article} {what} of {shown[0]} with {gold(result)}", told)
     who = listed(named[at] for at in best)
     verb = "has" if len(best) == 1 else "have"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
-    return wording.Sentence(f"{who} {verb} the highest {_what(result)} with {gold(result)}: {shown[best[0]]}", told)
-
-
-def _what(result: xr.Dataset) -> str:
-    return "correlation" if wording.scale_of(result.attrs) is None else "agreement"
+    return wording.Sentence(f"{who} {verb} the highest {what} with {gold(result)}: {shown[best[0]]}", told)
 
 
 def _has_chance(result: xr.Dataset) -> bool:
@@ -272,7 +266,7 @@ def _differences(result: xr.Dataset) -> list[str]:
     if neither:
         said.append(f"{neither:,} {'include' if neither > 1 else 'includes'} 0 (no significant difference)")
     how = f"{interval(result, 's')}, not corrected for their number; {coefficient(result)}"
-    return [wording.Sentence(f"Of {tested:,} differences of correlations {'; '.join(said)}", how)]
+    return [wording.Sentence(f"Of {tested:,} differences of {wording.quantity(result.attrs)} {'; '.join(said)}", how)]
 
 
 def ci_closing(result: xr.Dataset) -> list[str]:
@@ -444,18 +438,20 @@ def _along(result: xr.Dataset, dim: str, among: Callable[[str, bool], str]) -> l
     """The best metric at the first and the last label of a dim; `among` names what it is best among."""
     places = [0, -1] if result.sizes[dim] > 1 else [0]
     texts: list[str] = []
+    what = wording.quantity(result.attrs)
     for at in places:
         part = result.isel({dim: at})
         best = _best_metrics(part)
         where = f"{'among' if texts else 'Among'} {among(str(part[dim].item()), not texts)},"
         if not best:
-            texts.append(f"{where} no metric has a correlation")
+            texts.append(f"{where} no metric has a defined {what}")
             continue
         one = part.isel(metric=labels(part).index(best[0]))
-        verb = "has a correlation of" if part.sizes["metric"] == 1 else "has the highest correlation,"
+        article = "a" if what == "correlation" else "an"
+        verb = f"has {article} {what} of" if part.sizes["metric"] == 1 else f"has the highest {what},"
         found = estimated(one, "correlation")
         if len(best) > 1:
-            verb, found = "have the highest correlation,", number(float(one["correlation"]))
+            verb, found = f"have the highest {what},", number(float(one["correlation"]))
         texts.append(f"{where} {listed(best)} {verb} {found}")
     how = f"{interval(result, 's')}; " if wording.has_intervals(result) else ""
     return [wording.Sentence("; ".join(texts), f"{how}{coefficient(result)}")]

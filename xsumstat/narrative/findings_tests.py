@@ -119,12 +119,13 @@ def _tests_of_value(result: xr.Dataset) -> list[str]:
     )
     named = [f"{name(label)} ({number(each)})" for label, each in zip(labels(result), r, strict=True)]
     parts: list[str] = []
-    for of, what in groups:
+    what = wording.quantity(result.attrs)
+    for of, verdict in groups:
         if of.any():
-            one = of.sum() == 1
-            of_them = ("that" if one else "those") if parts else f"the correlation{'' if one else 's'}"
+            one = of.sum() == 1 or what == "agreement"
+            of_them = ("that" if one else "those") if parts else f"the {what}{'s' * (not one)}"
             who = listed(named[at] for at in np.flatnonzero(of))
-            parts.append(f"{of_them} of {who} {'is' if one else 'are'} {what}")
+            parts.append(f"{of_them} of {who} {'is' if one else 'are'} {verdict}")
     said = wording.Sentence(
         f"{wording.of_whom(result)}{'; '.join(parts)}", f"{settled_by(result)}; {coefficient(result)}"
     )
@@ -169,7 +170,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         verdicts += [f"does not differ significantly from {listed(rest, last='or')}"] if rest else []
         said += [f"{whom}{name(first)} {', and '.join(verdicts)}."] if verdicts else []
         who = "It" if verdicts else name(first)
-        said.append(f"{who} has the highest correlation with {gold(result)} in these data.")
+        said.append(f"{who} has the highest {wording.quantity(result.attrs)} with {gold(result)} in these data.")
         whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     if wording.is_one_sided(result.attrs):
@@ -214,7 +215,9 @@ def _one_pair(result: xr.Dataset, won: list[Pair]) -> str:
     verdict = wording.capitalised(verdict)
     if won:
         verdict = f"{wording.of_whom(result)}{name(won[0][0])} beats {name(won[0][1])}"
-    differ = f"their correlations differ by {number(value)}{_limits_of(result, at, to, sign)}"
+    is_r = wording.quantity(result.attrs) == "correlation"
+    theirs = "their correlations differ" if is_r else "their agreement differs"
+    differ = f"{theirs} by {number(value)}{_limits_of(result, at, to, sign)}"
     shown = wording.pvalue(float(p.values[at, to]))
     return wording.Sentence(f"{verdict}: {differ}, {shown}", f"{settled_by(result)}; {coefficient(result)}")
 

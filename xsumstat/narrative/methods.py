@@ -177,6 +177,8 @@ def _aim(result: xr.Dataset) -> str:
     golds = wording.settings_of(result, "gold")
     filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
     filled["correlation"], filled["confidence"] = _correlations(result), confidence
+    filled["tests"], filled["resamples"] = _tests_of_margins(attrs), _resamples(attrs)
+    filled["compared"] = "correlated" if wording.quantity(attrs) == "correlation" else "compared"
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
     filled["sought"] += f", for tests{_of_level(result)}" if "alpha" in attrs else ""
     filled["regression"] = _regression(result)
@@ -195,8 +197,21 @@ def _aim(result: xr.Dataset) -> str:
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
     aim = AIMS[_analysis(result)]
     if "ci_low" in result and not wording.has_intervals(result):
-        aim = aim.replace(", with confidence intervals", "")
+        aim = aim.replace(", with confidence intervals of the difference", "").replace(
+            ", with confidence intervals", ""
+        )
     return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
+
+
+def _resamples(attrs: Mapping[Any, Any]) -> str:
+    over = {"both": "systems and inputs"}.get(str(attrs.get("resample")), f"{attrs.get('resample')}s")
+    return f"{int(attrs['n_resamples']):,} bootstrap resamples of {over}" if "n_resamples" in attrs else "resamples"
+
+
+def _tests_of_margins(attrs: Mapping[Any, Any]) -> str:
+    """Tests of equivalence, of which a result has counts and no p-values."""
+    name = wording.called(str(attrs.get("method", "")))
+    return f"{name} with {_resamples(attrs)}" if "n_resamples" in attrs else name
 
 
 def _of_tasks(result: xr.Dataset) -> str:
@@ -304,6 +319,8 @@ def _regression(result: xr.Dataset) -> str:
 
 def _text(value: Any) -> str:
     """A setting: a number, or words, which are no label."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     return wording.setting(value) if isinstance(value, float) else wording.shortened(value)
 
 

@@ -67,6 +67,8 @@ def _of_scores(ds: xr.Dataset) -> list[tuple[str, str]]:
         found.append(("coordinates", ", ".join(described)))
     if rows_io.LEFT_OUT in ds.attrs:
         found.append(("texts left out", str(ds.attrs[rows_io.LEFT_OUT])))
+    if rows_io.UNREAD in ds.attrs:
+        found.append(("not read as numbers", str(ds.attrs[rows_io.UNREAD])))
     if added.ADDED in ds.attrs:
         found.append(("added", str(ds.attrs[added.ADDED])))
     beside = [f"{name}({', '.join(map(str, values.dims))})" for name, values in ds.data_vars.items() if name != "score"]

@@ -213,11 +213,11 @@ def _most_helpful(about: Subject) -> tuple[Hashable, str]:
     r = found.mean([dim for dim in found.dims if dim != "metric"]).sel(metric=about.judges).values
     if np.isnan(r).all():
         return about.judges[0], ""
-    best = int(np.nanargmax(r))
+    best = int(np.nanargmax(np.abs(r)))
     told = [f"{wording.name(label)} {wording.number(value)}" for label, value in zip(about.judges, r, strict=True)]
     return about.judges[best], (
-        f"Of the judges {wording.name(about.judges[best])} is used, because its scores correlate most with the human "
-        f"scores among the outputs of a system (Pearson's r: {wording.joined(told)})."
+        f"Of the judges {wording.name(about.judges[best])} is used, because its scores correlate most strongly with "
+        f"the human scores among the outputs of a system (Pearson's r: {wording.joined(told)})."
     )
 
 

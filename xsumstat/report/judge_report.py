@@ -260,8 +260,7 @@ def _table(result: xr.Dataset) -> pd.DataFrame | None:
         else:
             names += [title or each[0] for each in group]
             bodies += [each[1:] for each in group]
-    if wording.scale_of(result.attrs) is not None:
-        names = ["agreement" if name == "correlation" else name for name in names]
+    names = [wording.quantity(result.attrs) if name == "correlation" else name for name in names]
     return pd.DataFrame(dict(enumerate(bodies))).set_axis(names, axis=1) if len(first) > 2 else None
 
 
@@ -302,7 +301,9 @@ def _data(about: Subject) -> tuple[tuple[str, str], ...]:
     rows.append(("judges", wording.listed(map(wording.name, judges), 8)))
     if about.runs is not None:
         n = judge_runs.n_runs(about.runs)
-        rows.append(("runs of the judges", f"{n}; other answers use the {judge_runs.told(n)}"))
+        lacking = judge_runs.lacking(about.runs, judges)
+        fewer = f"; {lacking}, the mean is that of the others" if lacking else ""
+        rows.append(("runs of the judges", f"{n}; other answers use the {judge_runs.told(n)}{fewer}"))
     if people.n_raters:
         ratings = people.each
         names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 import xarray as xr
 
@@ -29,6 +31,16 @@ def averaged(ds: xr.Dataset) -> xr.Dataset:
 
 def told(n: int) -> str:
     return f"mean of {validate.counted(n, 'run')}"
+
+
+def lacking(ds: xr.Dataset, judges: list[Hashable]) -> str:
+    """How many verdicts single runs lack on outputs that another run scored; empty if none."""
+    there = ds["score"].sel(metric=judges).notnull()
+    some = there.any(RUN)
+    lost = some.sum() * there.sizes[RUN] - there.sum()
+    return (
+        f"{int(lost):,} of {int(some.sum()) * there.sizes[RUN]:,} verdicts are missing in single runs" if lost else ""
+    )
 
 
 def _mean(values: xr.DataArray) -> xr.DataArray:

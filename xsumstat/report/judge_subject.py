@@ -73,7 +73,8 @@ class Subject:
         people = float(_tied_shares(self.people.each))
         # One human score may be a mean, which ties with none: judges are then compared with each other.
         usual = people if self.people.n_raters > 1 else np.fmax(people, np.fmin.reduce(judges))
-        return judges, people, np.asarray(judges > usual + _MORE_TIES)
+        # A judge that ties all pairs has no correlation that could mislead, and says nothing about the others.
+        return judges, people, np.asarray((judges > usual + _MORE_TIES) & (judges < 1))
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:

@@ -15,7 +15,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, scope, wording
 from xsumstat.narrative import findings, findings_tests
-from xsumstat.report import judge_remarks
+from xsumstat.report import judge_remarks, judge_runs
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
@@ -23,6 +23,9 @@ from xsumstat.report.judge_subject import People, Subject
 _MOST_JUDGES = 3
 # Fewer prompts or raters than these are weak points, as is an alpha below Krippendorff's lower limit.
 _FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
+
+# What follows verdicts of the alternative annotator test: one that a judge without knowledge gets, too, is empty.
+_EMPTY = {"may": "", "empty": ", as may a judge that gives every output the most frequent grade", "may not": ""}
 
 Results = Mapping[str, xr.Dataset]
 
@@ -167,16 +170,18 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
 def _replaces(label: Hashable, shown: Results) -> str:
     """The verdicts of the alt-test with the margin that was named, or those for experts and for crowd workers."""
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
-    verdicts: dict[bool, list[str]] = {True: [], False: []}
+    verdicts: dict[str, list[str]] = {"may": [], "empty": [], "may not": []}
     for test in tests:
         rate = test["winning_rate"].sel(metric=label)
         if rate.ndim == 0 and bool(rate.notnull()):
             margin = float(test.attrs["margin"])
             usual = f" (usual for {USUAL_MARGINS[margin]})" if margin in USUAL_MARGINS else ""
-            verdicts[float(rate) >= WINNING].append(f"{wording.setting(margin)}{usual}")
+            empty = findings_tests.constant_passes(test.sel(metric=[label]))
+            verdict = "empty" if empty else "may" if float(rate) >= WINNING else "may not"
+            verdicts[verdict].append(f"{wording.setting(margin)}{usual}")
     said = [
-        f"{what} a rater with the margin {wording.listed(margins)}"
-        for what, margins in (("may replace", verdicts[True]), ("may not replace", verdicts[False]))
+        f"{what.replace('empty', 'may')} replace a rater with the margin {wording.listed(margins)}{_EMPTY[what]}"
+        for what, margins in verdicts.items()
         if margins
     ]
     return f"By the alternative annotator test it {', and '.join(said)}." if said else ""
@@ -231,6 +236,8 @@ def _weak_points(about: Subject, shown: Results) -> str:
         )
     checked.append("refusals")
     weak += _refusals(shown)
+    if about.runs is not None and (lacking := judge_runs.lacking(about.runs, about.judges)):
+        weak.append(lacking)
     return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
 
 

@@ -164,7 +164,7 @@ class Report(report_page.Page):
         said = []
         if wording.has_intervals(self.intervals):
             whom = scope.of(self.intervals.attrs)
-            said.append(f"An interval shows the plausible correlations for {whom}.")
+            said.append(f"An interval shows the plausible values for {whom}.")
         if self.comparisons():
             said.append("A metric beats another if their difference is significant after the correction.")
         if len(self.comparisons()) > 1:
