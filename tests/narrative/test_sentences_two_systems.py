@@ -52,7 +52,10 @@ def test_of_two_systems_accuracies_are_certain_and_other_levels_are_not(two):
     accuracy = two.meta.corr("human", coefficient="pairwise_accuracy")
     assert set(accuracy.correlation.values.round(9)) <= {0.0, 1.0}
     assert conclusion(accuracy).startswith(CERTAIN.format("accuracy is 1 or 0"))
-    others = {"correlation": two.meta.corr("human", level="input"), "agreement": two.meta.corr("human", coefficient="spa")}
+    others = {
+        "correlation": two.meta.corr("human", level="input"),
+        "agreement": two.meta.corr("human", coefficient="spa"),
+    }
     for quantity, other in others.items():
         assert np.any(np.abs(other.correlation.values.round()) != np.abs(other.correlation.values))
         assert "tells nothing" not in conclusion(other) and f"has the highest {quantity}" in conclusion(other)

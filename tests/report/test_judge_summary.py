@@ -295,7 +295,9 @@ def test_what_a_judge_saves():
          {"n_rated": [100, 100, 100], "n_inputs": [200, 200, 200], "n_effective": [125.0, 150.0, 110.0]}.items()},
         attrs={"target": "like", "helped_by": "near"},
     )  # fmt: skip
-    assert judge_remarks._saved(ds) == ["So near saves 20 % of the ratings."]
+    assert judge_remarks._saved(ds) == [
+        "So near saves 20 % of the ratings for a system's mean; for differences between systems it may save less."
+    ]
     little = ds.assign(n_effective=ds.n_rated * 1.01)
     assert judge_remarks._saved(little) == ["So near adds little to these means: it saves 1 % of the ratings."]
     assert judge_remarks._saved(ds.assign(n_inputs=ds.n_rated)) == []

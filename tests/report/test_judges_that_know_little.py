@@ -157,7 +157,7 @@ def test_a_rater_without_ratings_hides_no_severe_one():
     apart, _ = severity_twin(frame, PEOPLE)
     ds = frame.assign(zoe=1.0).reset_index().meta.to_scores(wide=True, ratings=[*PEOPLE, "zoe"])
     ds = ds.assign(rating=ds.rating.where(ds.rater != "zoe"))
-    found = judge_subject.Severity.of(judge_subject.subject(ds, None, None).people)
+    found = judge_subject.subject(ds, None, None).severity
     assert found.rater == "eve" and abs(found.above - apart[2]) < 1e-9
 
 

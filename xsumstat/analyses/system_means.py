@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import few_ratings
+from xsumstat.analyses import few_ratings, rater_severity
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, drawn, labelled, results
@@ -91,6 +91,7 @@ def system_means(
     confidence_level = validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
+    rater_severity.warn_uneven(ds, scores.gold)
     scores, groups = few_ratings.drawn_from(ds, scores, strata)
     if method == "ridge" and groups.strata.own_spread:
         raise ValueError(
@@ -118,6 +119,10 @@ def system_means(
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
     attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata}
     attrs |= groups.attrs(ds)
+    if not scores.lazy:
+        attrs["n_systems"] = int(
+            numbers["mean"].notnull().any([dim for dim in numbers["mean"].dims if dim != "system"]).sum()
+        )
     if limits is not None:
         attrs |= {"scale_low": limits[0], "scale_high": limits[1]}
     return results.result(numbers.transpose("system", "metric", ...), scores, analysis="system_means", **attrs)

@@ -10,13 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import few_ratings, system_differences, system_tests
+from xsumstat.analyses import few_ratings, rater_severity, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, IntArray
-from xsumstat.dataset import chunking, drawn, facts, labelled, metric_choice, pair_results, result_attrs, results
+from xsumstat.dataset import chunking, drawn, facts, golds, labelled, metric_choice, pair_results, result_attrs, results
 from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference import corrections
@@ -116,10 +116,13 @@ def compare_systems(
     if method == system_differences.METHOD:
         ratings, strata = few_ratings.drawn_from(ds, few_ratings.prepared(ds, gold, metric))
         score, later = ratings.score, ratings.later
+        rater_severity.warn_uneven(ds, ratings.gold)
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
         for label in metric_choice.human_labels(score):
             drawn.warn_ignored(ds, score.sel(metric=label), later)
+        for label in score.indexes["metric"] if golds.ratings_in(ds) else []:
+            rater_severity.warn_uneven(ds, score.sel(metric=label, drop=True))
     rows = metric_choice.choose(score, system, "system", dim="system")
     columns = rows if other is None else metric_choice.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
@@ -135,7 +138,7 @@ def compare_systems(
         found = found.transpose("metric", *DIMS, ...)
         settings = system_differences.settings_of(ratings, target, alternative)
         settings |= strata.attrs(ds)
-        attrs = {**settings, "confidence_level": 1 - alpha, **attrs}
+        attrs = {**settings, "confidence_level": 1 - alpha, **attrs, **_compared_systems(found)}
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed, 1 - alpha)
@@ -148,11 +151,24 @@ def compare_systems(
         found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
         warn_few(later, found)
         attrs = {**settings, **attrs, **result_attrs.sizes(score.isel(system=sorted({*rows, *columns})))}
+        attrs |= _compared_systems(found)
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
     result = families.adjusted(result, adjust, within)
     if ratings is not None:
         result = result.assign(system_differences.in_order(result, families.decisive(result), alpha))
     return _with_counts(result, alpha, groups, rows, columns)
+
+
+def _compared_systems(found: xr.Dataset) -> dict[str, int]:
+    """The number of systems that are compared with another; lazy ones are counted by label."""
+    difference = found["difference"]
+    if chunking.is_lazy(difference):
+        return {}
+    labels: set[Hashable] = set()
+    for dim in DIMS:
+        there = difference.notnull().any([other for other in difference.dims if other != dim]).values
+        labels |= set(difference[dim].values[there].tolist())
+    return {"n_systems": len(labels)} if labels else {}
 
 
 def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:

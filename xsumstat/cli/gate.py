@@ -116,8 +116,12 @@ def check(
     status = next(each for each in (NOT_MET, UNKNOWN, MET) if each in statuses)
     reasons = "; ".join(told.rstrip(".") for _, _, told in each)
     left_out += _unread(ds) if metric is None else []
+    left_out += (
+        [f"no rule is checked for {wording.listed(asked.unrated)} without human scores"] if asked.unrated else []
+    )
     told = ". ".join([reasons, *dict.fromkeys(wording.capitalised(text) for text in left_out)])
-    return Verdict(status, f"{required.text}: {_verdict(each, status)}{_of_runs(asked)}. {told}")
+    of_runs = _of_runs(asked, is_of_classes(required.of))
+    return Verdict(status, f"{required.text}: {_verdict(each, status)}{of_runs}. {told}")
 
 
 def _unread(ds: xr.Dataset) -> list[str]:
@@ -133,11 +137,12 @@ def _verdict(each: list[_OfJudge], status: int) -> str:
     return f"{_IN_WORDS[status]}{whose}"
 
 
-def _of_runs(asked: judge_subject.Subject) -> str:
+def _of_runs(asked: judge_subject.Subject, classes: bool) -> str:
     if asked.runs is None:
         return ""
     lacking = judge_runs.lacking(asked.runs, asked.judges)
-    return f" ({judge_runs.told(judge_runs.n_runs(asked.runs))}{'; ' * bool(lacking)}{lacking})"
+    how = judge_runs.told(judge_runs.n_runs(asked.runs), classes)
+    return f" ({how}{'; ' * bool(lacking)}{lacking})"
 
 
 def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[_OfJudge]:
@@ -194,8 +199,9 @@ def _also_of_systems(judge: _OfJudge, leaning: judge_remarks.Leaning | None) -> 
     status, label, told = judge
     if leaning is None:
         return status, label, told or f"{wording.name(label)}: no difference between systems can be tested"
-    own = NOT_MET if leaning.high or leaning.low else UNKNOWN if leaning.noise else MET
-    words = f"it {leaning.told()}" if own != MET else "it favours no system significantly"
+    own = NOT_MET if leaning.high or leaning.low else UNKNOWN if leaning.noise or leaning.untested else MET
+    words = f"it {leaning.told()}" if leaning.told() else "it favours no system significantly"
+    words = "; ".join(filter(None, [words, leaning.not_tested]))
     if not told:
         return own, label, f"{wording.name(label)}: {words}"
     return _worst([status, own]), label, f"{told}; {words}"

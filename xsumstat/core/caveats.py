@@ -132,6 +132,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "unusual_kind",
             "unequal_groups",
             "unequal_probabilities",
+            "uneven_raters",
             "outside",
             "perhaps_no_metric",
             "rare_class",

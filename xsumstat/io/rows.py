@@ -230,7 +230,7 @@ def _mostly_numbers(column: pd.Series[Any]) -> bool:
 
 
 def _holds_verdicts(column: pd.Series[Any]) -> bool:
-    """Whether a column's values, some of which may be missing, are True and False."""
+    """Whether the values of a column, beside missing ones, are truths."""
     return pd.api.types.infer_dtype(column, skipna=True) == "boolean"
 
 

@@ -350,11 +350,15 @@ def system_means(result: xr.Dataset) -> list[str]:
         helper = wording.shortened(str(result.attrs.get("helped_by")))
         more = 100 * (float(np.median(equal / n)) - 1)
         all_rated = bool((n == inputs).all())
+        whose = "Every output" if len(there) == len(named) else "Every output of these systems"
         said.append(
-            f"Every output has a human score, so {helper} adds nothing."
+            f"{whose} has a human score, so {helper} adds nothing."
             if all_rated
             else f"The scores of {helper} are worth {max(more, 0):.0f} % more ratings (median over systems)."
         )
+    unrated = [label for at, label in enumerate(named) if at not in there]
+    if unrated:
+        said.append(f"No mean is defined for {listed(map(name, unrated))}.")
     alone = int(result["fell_back"].values[there].sum())
     if alone:
         said.append(

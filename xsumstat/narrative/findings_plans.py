@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import name, number, setting
@@ -181,6 +182,11 @@ def _alone(one: xr.Dataset) -> str:
     return ""
 
 
+def _bounds(one: xr.Dataset) -> tuple[float, float]:
+    record = COEFFICIENTS.get(str(one.attrs.get("coefficient")))
+    return (-1.0, 1.0) if record is None else record.bounds
+
+
 def _reached(one: xr.Dataset, alone: str) -> str:
     what = "width" if "width" in one else "power"
     value, low, high = (float(one[each]) for each in (what, f"{what}_low", f"{what}_high"))
@@ -195,7 +201,10 @@ def _reached(one: xr.Dataset, alone: str) -> str:
     estimand = str(one.attrs["estimand"])
     if estimand == "agreement":
         r = number(float(one["correlation"]))
-        return f"The expected correlation of {_judge(one)} is {r}, with a {level} interval {number(value)} wide{beside}"
+        least, most = _bounds(one)
+        told = f"The expected correlation of {_judge(one)} is {r}, with a {level} interval {number(value)} wide{beside}"
+        no_use = value >= 0.99 * (most - least)
+        return f"{told}, which is all that a correlation can be: no design here tells anything" if no_use else told
     whose = {"mean": "a system's mean", "difference": "the difference of two systems"}[estimand]
     return f"The {level} interval of {whose} is {number(value)} wide{beside}"
 

@@ -436,17 +436,35 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         if np.ptp(found) == np.ptp(tests) == 0:
             said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
     helper = result.attrs.get("helped_by")
+    uncompared = _uncompared(result)
+    rated = "every output of these systems" if uncompared else "every output"
     helped = "" if helper is None else f" and the scores of {wording.shortened(helper)}"
-    helped = f"; every output is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
+    helped = f"; {rated} is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     if len(named) > _MOST_BEST or not best:
-        return [wording.Sentence(f"{said}{helped}", _level(result))]
+        return [wording.Sentence(f"{said}{helped}", _level(result)), *uncompared]
     return [
         f"{wording.of_whom(result)}{best[0]}",
         *best[1:],
+        *uncompared,
         wording.Sentence(f"{said}{helped}", settled_by(result)),
         *filter(None, [drawn.sentence(result.attrs)]),
     ]
+
+
+def _uncompared(result: xr.Dataset) -> list[str]:
+    """Systems that share no scored input with another one."""
+    difference = result["difference"]
+    there: dict[Hashable, bool] = {}
+    for dim in ("system", "other_system"):
+        found = difference.notnull().any([other for other in difference.dims if other != dim]).values.tolist()
+        for label, one in zip(labels(result, dim), found, strict=True):
+            there[label] = there.get(label, False) or one
+    none = [label for label, one in there.items() if not one]
+    if not none or len(none) == len(there):
+        return []
+    verb = "is" if len(none) == 1 else "are"
+    return [f"{listed(map(name, none))} {verb} not compared, having no scored input in common with the others."]
 
 
 def all_rated(result: xr.Dataset) -> bool:

@@ -182,8 +182,8 @@ def about_versions(
 def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[str, list[Ask]]:
     ds, people = about.ds, about.people
     best, why = _most_helpful(about)
-    if (severity := about.severity) is not None and severity.uneven:
-        why = f"{why} {wording.capitalised(severity.of_means())}; means and tests do not correct this.".strip()
+    if about.uneven:
+        why = f"{why} {wording.capitalised(about.uneven)}; means and tests do not correct this.".strip()
     several = ds.sizes["system"] > 1
     how = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
     means = Ask("system_means", how, picture="system_means", closing=not several, also=why)

@@ -114,7 +114,8 @@ def _saved(means: xr.Dataset) -> list[str]:
     who = wording.shortened(means.attrs["helped_by"])
     if saved < _LITTLE:
         return [f"So {who} adds little to these means: it saves {100 * max(saved, 0):.0f} % of the ratings."]
-    return [f"So {who} saves {100 * saved:.0f} % of the ratings."]
+    alone = "; for differences between systems it may save less" if means.sizes.get("system", 1) > 1 else ""
+    return [f"So {who} saves {100 * saved:.0f} % of the ratings for a system's mean{alone}."]
 
 
 def _differences(plan: xr.Dataset, people: People) -> list[str]:
@@ -130,49 +131,74 @@ def _differences(plan: xr.Dataset, people: People) -> list[str]:
 
 def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | None:
     """The systems that a judge scores too high and too low; None if nothing could be tested."""
-    found: dict[str, list[str]] = {"high": [], "low": [], "noise": []}
+    found: dict[str, list[str]] = {"high": [], "low": [], "noise": [], "untested": []}
+    slopes: dict[str, float] = {}
     at, tested = tests["metric"].values.tolist().index(label), False
     systems = [str(each) for each in people.values.indexes["system"]]
     for covariate in tests["covariate"].values.tolist():
         one = tests.sel(covariate=covariate)
         p, slope = float(decisive(one)[at]), float(one["slope"][at])
         tested |= not math.isnan(p)
+        if math.isnan(p):
+            found["untested"].append(wording.shortened(str(covariate).removeprefix("system=")))
         if p <= alpha_of(one):
             own = str(covariate).removeprefix("system=")
             if len(systems) == 2 and slope < 0:  # the second is compared with the first: a test of both
                 own, slope = next(each for each in systems if each != own), -slope
             noisy = not math.isnan(findings_tests.explained_below(one)[at])
             found["noise" if noisy else "high" if slope > 0 else "low"].append(wording.shortened(own))
-    return Leaning(**found, beside="the other system" + "s" * (len(systems) > 2)) if tested else None
+            slopes[wording.shortened(own)] = abs(slope)
+    for side in ("high", "low"):
+        found[side].sort(key=lambda name: -slopes[name])
+    low_first = bool(found["high"] and found["low"]) and slopes[found["low"][0]] > slopes[found["high"][0]]
+    return (
+        Leaning(**found, low_first=low_first, beside="the other system" + "s" * (len(systems) > 2)) if tested else None
+    )
 
 
 @dataclass(frozen=True)
 class Leaning:
-    """Systems that a judge scores too high, too low, or one of these if it is not the noise of human scores."""
+    """Systems that a judge scores too high, too low, or one of these if it is not the noise of human scores.
+
+    What a judge gives to one system, it takes from the others by comparison: the side with the largest slope is first.
+    """
 
     high: list[str]
     low: list[str]
     noise: list[str]
+    untested: list[str]
+    low_first: bool
     beside: str
 
     def told(self) -> str:
         """What follows the judge's name; empty if nothing is significant."""
-        sides = ((self.high, "high"), (self.low, "low"))
-        parts = [f"{wording.listed(names)} too {side}" for names, side in sides if names]
+        sides = [(self.high, "high"), (self.low, "low")]
+        parts = [(names, side) for names, side in (sides[::-1] if self.low_first else sides) if names]
         said = []
         if parts:
-            said.append(f"scores {' and '.join(parts)}, compared with {self.beside} at equal human scores")
+            first, side = parts[0]
+            said.append(f"scores {wording.listed(first)} too {side}, compared with {self.beside} at equal human scores")
+        if len(parts) > 1:
+            second, side = parts[1]
+            said[0] += f" ({wording.listed(second)} too {side}, which may be the same by comparison)"
         if self.noise:
             names = wording.listed(self.noise)
             said.append(f"seems to score {names} too high or too low, which noise in the human scores may explain")
         return "; it ".join(said)
 
+    @property
+    def not_tested(self) -> str:
+        """The systems that could not be tested, in words; empty if all were."""
+        return f"no bias can be tested for {wording.listed(self.untested)}" if self.untested else ""
+
 
 def _favoured(tests: xr.Dataset, people: People) -> list[str]:
     """Which systems each judge scores too high or too low."""
     said, none = [], []
+    untested: list[str] = []
     for label in tests["metric"].values.tolist():
         found = leaning(tests, label, people)
+        untested += [found.not_tested] if found is not None and found.not_tested else []
         if found is not None and found.told():
             said.append(f"{wording.name(label)} {found.told()}.")
         elif found is not None:
@@ -182,7 +208,7 @@ def _favoured(tests: xr.Dataset, people: People) -> list[str]:
             f"{wording.listed(none)} {'scores' if len(none) == 1 else 'score'} no system significantly too high or too "
             "low. This does not show equal treatment."
         )
-    return said
+    return [*said, *(f"{wording.capitalised(each)}." for each in dict.fromkeys(untested))]
 
 
 def _raters_alike(people: People) -> list[str]:

@@ -303,7 +303,12 @@ def _data(about: Subject) -> tuple[tuple[str, str], ...]:
         n = judge_runs.n_runs(about.runs)
         lacking = judge_runs.lacking(about.runs, judges)
         fewer = f"; {lacking}, the mean is that of the others" if lacking else ""
-        rows.append(("runs of the judges", f"{n}; other answers use the {judge_runs.told(n)}{fewer}"))
+        rows.append(
+            (
+                "runs of the judges",
+                f"{n}; other answers use the {judge_runs.told(n)}, or their median as a grade{fewer}",
+            )
+        )
     if people.n_raters:
         ratings = people.each
         names = ratings.indexes["rater"] if "rater" in ratings.indexes else range(people.n_raters)

@@ -29,8 +29,16 @@ def averaged(ds: xr.Dataset) -> xr.Dataset:
     return ds.drop_vars(rest).assign(means)
 
 
-def told(n: int) -> str:
-    return f"mean of {validate.counted(n, 'run')}"
+def with_medians(ds: xr.Dataset, runs: xr.Dataset, judges: list[Hashable]) -> xr.Dataset:
+    """Mean scores, with the median run of some judges instead, the lower of two."""
+    median = runs["score"].quantile(0.5, RUN, method="lower", keep_attrs=True).drop_vars("quantile")
+    return ds.assign(score=ds["score"].where(~ds["metric"].isin(judges), median.transpose(*ds["score"].dims)))
+
+
+def told(n: int, classes: bool = False) -> str:
+    """What is used of several runs; where classes are compared, the mean of grades would be none."""
+    runs = validate.counted(n, "run")
+    return f"{runs}; of grades the median, of other scores the mean" if classes else f"mean of {runs}"
 
 
 def lacking(ds: xr.Dataset, judges: list[Hashable]) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import calibration, intervals, scales
+from xsumstat.analyses import calibration, intervals, rater_severity, scales
 from xsumstat.analyses import raters as analyses_of_raters
+from xsumstat.analyses.rater_severity import Severity
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
@@ -23,7 +24,6 @@ from xsumstat.dataset import (
     align,
     calibrated,
     chunking,
-    facts,
     golds,
     locate,
     metric_choice,
@@ -31,16 +31,15 @@ from xsumstat.dataset import (
     value_checks,
     wording,
 )
-from xsumstat.inference import rater_offsets
 from xsumstat.report import judge_runs, report_data
 
 # A judge's share of tied pairs of systems beyond a rater's, from which on ties must count as errors: correlations leave
 # them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of.
 _MORE_TIES, _WITH_TIES = 0.1, "acc_eq"
-# The share of rated outputs from which on those with ratings by two raters tell how raters agree.
-_SEVERAL = 0.1
-# How far severe raters may move the systems' means against each other, in standard deviations of the human scores.
-_UNEVEN = 0.1
+# The share of rated outputs, or their number, from which on those with ratings by two raters tell how raters agree.
+_SEVERAL, _MANY = 0.1, 30
+# What code calls the scores with the median run of judges that give grades.
+GRADED = "graded"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,21 @@ class Subject:
     @functools.cached_property
     def severity(self) -> Severity | None:
         """The most severe rater, or the mildest."""
-        return Severity.of(self.people)
+        return Severity.of(self.people.each, self.people.values)
+
+    @functools.cached_property
+    def uneven(self) -> str:
+        """How the raters' severity moves the systems' means, or that it is unknown; empty if neither."""
+        return rater_severity.of_means(self.people.each, self.people.values) if self.people.n_raters > 1 else ""
+
+    @functools.cached_property
+    def unrated(self) -> list[Hashable]:
+        """Systems without a human score."""
+        values = self.people.values
+        if "system" not in values.indexes:
+            return []
+        there = values.notnull().any([dim for dim in values.dims if dim != "system"]).values
+        return list(values.indexes["system"][~there])
 
     @functools.cached_property
     def tied_pairs(self) -> tuple[FloatArray, float, BoolArray]:
@@ -116,58 +129,12 @@ class People:
         if self.n_raters < 2:
             return False
         ratings = self.each.notnull().sum("rater")
-        return float((ratings > 1).sum()) >= _SEVERAL * float((ratings > 0).sum())
+        return int((ratings > 1).sum()) >= min(_MANY, _SEVERAL * int((ratings > 0).sum()))
 
     @property
     def noisy(self) -> Any:
         """Ratings where outputs have several, so their noise is measurable; else the human scores."""
         return self.rating if self.several else self.gold
-
-
-@dataclass(frozen=True)
-class Severity:
-    """The rater whose grades differ most from the others', and how far raters move the systems' means apart."""
-
-    rater: Hashable
-    above: float
-    moved: float
-    sd: float  # of the human scores
-
-    @classmethod
-    def of(cls, people: People) -> Severity | None:
-        """From ratings as sums of an output and a rater, by least squares; None without labelled raters."""
-        if set(people.each.dims) != {"rater", *facts.CELLS} or "rater" not in people.each.indexes:
-            return None
-        ratings = people.each.transpose("rater", *facts.CELLS).dropna("rater", how="all")
-        n_raters = ratings.sizes["rater"]
-        if n_raters < 2:
-            return None
-        cells = rater_offsets.fitted(ratings.values, ratings.notnull().values)
-        offsets = ratings - ratings.copy(data=cells.apart + cells.mean)
-        of_rater = offsets.mean(facts.CELLS)
-        beside = ((n_raters * of_rater - of_rater.sum()) / (n_raters - 1)).values
-        of_system = offsets.mean("rater").mean("input")
-        at = int(np.argmax(np.abs(beside)))
-        moved, sd = float(of_system.max() - of_system.min()), float(people.values.std(ddof=1))
-        return cls(ratings.indexes["rater"][at], float(beside[at]), moved, sd)
-
-    @property
-    def uneven(self) -> bool:
-        """Whether raters of different severity move the systems' means, as they rated the systems unevenly."""
-        return self.moved > _UNEVEN * self.sd
-
-    @property
-    def told(self) -> str:
-        """The rater in words."""
-        way = "higher" if self.above > 0 else "lower"
-        return f"{wording.name(self.rater)} grades {wording.number(abs(self.above))} {way} than the others"
-
-    def of_means(self) -> str:
-        """What this does to the systems' means."""
-        return (
-            f"raters differ in severity ({self.told}) and rated the systems unevenly, which moves the systems' means "
-            f"by up to {wording.number(self.moved)} against each other"
-        )
 
 
 def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
@@ -224,7 +191,8 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
     if coefficient.scale == "values":
         score = locate.checked_scores(ds).sel(metric=about.judges)
         return _calibrated(about, gold, scales.elsewhere(score, values), code, rng=rng)
-    return _calibrated(about, gold, _of_other_classes(about, values), code, grades=True, rng=rng)
+    graded, of_runs = _graded(about, values)
+    return _calibrated(graded, gold, _of_other_classes(graded, values), code + of_runs, grades=True, rng=rng)
 
 
 def on_grades(about: Subject, rng: int) -> OnScale:
@@ -232,8 +200,26 @@ def on_grades(about: Subject, rng: int) -> OnScale:
     people = about.people
     if people.n_raters < 2:
         return on_scale(about, COEFFICIENTS["accuracy"], rng)
-    other = _of_other_classes(about, people.each)
-    return _calibrated(about, people.rating, other, (), method="quantile", grades=True, rng=rng)
+    graded, of_runs = _graded(about, people.each)
+    other = _of_other_classes(graded, people.each)
+    return _calibrated(graded, people.rating, other, of_runs, method="quantile", grades=True, rng=rng)
+
+
+def _graded(about: Subject, gold: xr.DataArray) -> tuple[Subject, tuple[str, ...]]:
+    """Judges whose runs give the raters' grades have their median, as a mean of grades is none; and this as code."""
+    if about.runs is None:
+        return about, ()
+    each_run = [replace(about, ds=about.runs.isel(run=at)) for at in range(about.runs.sizes[judge_runs.RUN])]
+    off = np.any([_of_other_classes(one, gold).values for one in each_run], axis=0)
+    on = [label for label, is_off in zip(about.judges, off.tolist(), strict=True) if not is_off]
+    if not on:
+        return about, ()
+    lines = (
+        "# of grades the median run, the lower of two, as their mean is no grade",
+        'median = runs["score"].quantile(0.5, "run", method="lower").drop_vars("quantile")',
+        f'{GRADED} = ds.assign(score=ds["score"].where(~ds["metric"].isin({on!r}), median))',
+    )
+    return replace(about, ds=judge_runs.with_medians(about.ds, about.runs, on)), lines
 
 
 def _of_other_classes(about: Subject, gold: xr.DataArray) -> xr.DataArray:
@@ -248,7 +234,7 @@ def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str,
     if not off:
         return OnScale(about.ds, gold, about.judges, code)
     given = {"gold": gold, "metric": off, **how}
-    line = f"calibrated = {code_of('calibrate', given, about.people)}"
+    line = f"calibrated = {code_of('calibrate', given, about.people, OnScale.called_by(code))}"
     names = [calibrated.called(label) if label in off else label for label in about.judges]
     return OnScale(calibration.calibrate(about.ds, **given), gold, names, (*code, line))
 
@@ -304,4 +290,10 @@ class OnScale:
 
     @property
     def name(self) -> str:
-        return self.called or ("calibrated" if any(line.startswith("calibrated") for line in self.code) else "ds")
+        return self.called or self.called_by(self.code)
+
+    @staticmethod
+    def called_by(code: Sequence[str]) -> str:
+        """What these lines of code made last."""
+        made = (name for name in ("calibrated", GRADED) if any(line.startswith(f"{name} =") for line in code))
+        return next(made, "ds")

@@ -27,6 +27,8 @@ _FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
 # What follows verdicts of the alternative annotator test: one that a judge without knowledge gets, too, is empty.
 _EMPTY = {"may": "", "empty": ", as may a judge that gives every output the most frequent grade", "may not": ""}
 
+_HAS = {True: "has", False: "have"}
+
 Results = Mapping[str, xr.Dataset]
 
 
@@ -141,7 +143,8 @@ def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> st
     leans = judge_remarks.leaning(shown[BY_SYSTEM], label, people) if BY_SYSTEM in shown else None
     if leans is not None and not leans.told():
         found["none"].append("system")
-    return _told(found, "" if leans is None else leans.told())
+    rest = "" if leans is None or not leans.not_tested else f" {wording.capitalised(leans.not_tested)}."
+    return f"{_told(found, '' if leans is None else leans.told())}{rest}"
 
 
 def _told(found: dict[str, list[str]], favoured: str) -> str:
@@ -218,8 +221,12 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
-    if (severity := about.severity) is not None and severity.uneven:
-        weak.append(severity.of_means())
+    if about.uneven:
+        weak.append(about.uneven)
+    if about.unrated:
+        weak.append(
+            f"{wording.listed(map(wording.name, about.unrated))} {_HAS[len(about.unrated) == 1]} no human score"
+        )
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
     passed = [each for each in tests if findings_tests.constant_passes(each)]
     margins = [wording.setting(float(each.attrs["margin"])) for each in passed]
