@@ -205,17 +205,77 @@ def test_columns_of_verdicts_that_are_not_read_have_no_rule(tmp_path, capsys):
     quality = rng.normal(size=len(rows))
     for name in ("annotator_1", "annotator_2", "judge"):
         rows[name] = quality + 0.3 * rng.normal(size=len(rows))
-    rows["other_judge"] = np.where(quality > 0, "good", "bad")
+    rows["other_judge"] = np.where(quality > 0, "fine", "off")
     rows.to_csv(tmp_path / "verdicts.csv", index=False)
     ask = [str(tmp_path / "verdicts.csv"), "--require", "kendall >= .2"]
     assert cli.main(ask) == 0
     assert "No rule is checked for other_judge, left out as this is not read as numbers" in capsys.readouterr().out
     cli.main([*ask, "--metric", "judge"])
     assert "No rule is checked" not in capsys.readouterr().out
-    rows["other_judge"] = pd.Series(quality > 0, dtype=object).mask(rows.index < 3)
+    rows["flag"] = pd.Series(quality > 0, dtype=object).mask(rows.index < 3)
     rows.to_csv(tmp_path / "verdicts.csv", index=False)
     assert cli.main(ask) == 2
     assert "it holds True and False; if these are verdicts, --labels False True reads them" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("two", [True, False])
+def test_runs_do_not_hide_that_a_judge_is_lenient(tmp_path, capsys, two):
+    """Cohen's kappa by hand, of the median run with the raters' most frequent grade; a mean of grades is no grade."""
+    rng = np.random.default_rng(5)
+    rows = pd.MultiIndex.from_product([list("abc"), range(80)], names=["system", "input"]).to_frame(index=False)
+    quality = rng.normal(size=len(rows))
+
+    def graded(shift):
+        values = quality + shift + 0.5 * rng.normal(size=len(rows))
+        return (values > 0) * 1 if two else np.clip(np.rint(3 + values), 1, 5).astype(int)
+
+    for name in ("annotator_1", "annotator_2", "annotator_3"):
+        rows[name] = graded(0)
+    verdicts = np.array([graded(1.5) for _ in range(3)])
+    pd.concat([rows.assign(run=at, judge=each) for at, each in enumerate(verdicts)]).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    votes = rows[["annotator_1", "annotator_2", "annotator_3"]].mode(axis=1)
+    clear = votes.isna().to_numpy()[:, 1] if votes.shape[1] > 1 else np.ones(len(votes), dtype=bool)
+    table = pd.crosstab(votes.loc[clear, 0], np.median(verdicts, axis=0)[clear], normalize=True)
+    table = table.reindex(
+        columns=table.index.union(table.columns), index=table.index.union(table.columns), fill_value=0
+    )
+    chance = float(table.sum(axis=0) @ table.sum(axis=1))
+    kappa = (np.trace(table) - chance) / (1 - chance)
+    assert cli.main([str(tmp_path / "a.csv"), "--run", "run", "--judge", "--require", f"kappa >= {kappa:.2f}"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    shown = f"{kappa:.2f}".replace("0.", ".")
+    assert f"not met (3 runs; of grades the median, of other scores the mean). judge {shown} [" in said
+    ratings = rows[["annotator_1", "annotator_2", "annotator_3"]].to_numpy()
+    higher = (np.median(verdicts, axis=0)[:, None] > ratings).mean()
+    assert (
+        f"Its grade is higher than a rater's for {100 * higher:.0f} % of the ratings" in said
+        and "calibrated" not in said
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_system_that_cannot_be_tested_leaves_the_bias_open(tmp_path, capsys):
+    """System c is rated on other prompts than a and b."""
+    rng = np.random.default_rng(2)
+    rows = pd.MultiIndex.from_product([list("abc"), range(60)], names=["system", "input"]).to_frame(index=False)
+    quality = rng.normal(size=len(rows))
+    apart = (rows["system"] == "c") == (rows["input"] < 30)
+    for name in ("annotator_1", "annotator_2"):
+        rows[name] = np.where(apart, np.nan, quality + 0.3 * rng.normal(size=len(rows)))
+    rows["judge"] = quality + 0.3 * rng.normal(size=len(rows))
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv"), "--require", "bias", "--judge"]) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "bias: cannot be decided. judge: it favours no system significantly; no bias can be tested for c" in said
+    assert "No bias can be tested for c." in said.partition("Weak points")[0]
+    rows.loc[rows["system"] == "c", ["annotator_1", "annotator_2"]] = np.nan
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv"), "--require", "kendall >= .2", "--judge"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "No rule is checked for c without human scores" in said and "c has no human score" in said
 
 
 def judged(seed=0, judges=("m0", "m1"), systems=3, inputs=40):

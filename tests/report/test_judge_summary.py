@@ -141,7 +141,8 @@ def test_the_favourite_of_a_judge_is_named(frame):
     ds = scores(odd)
     page = ds.meta.report(kind="judge")
     text = line(page, "wild")
-    assert "It scores b too high and" in text and "compared with the other systems at equal human scores." in text
+    assert "It scores b too high, compared with the other systems at equal human scores (" in text
+    assert "too low, which may be the same by comparison)." in text
     near = line(page, "near")
     assert "No bias by length or system was found." in near and "too high" not in near
     tests = page.results["bias_by_system"]

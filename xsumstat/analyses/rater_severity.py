@@ -1,4 +1,4 @@
-"""Raters of different severity, and whether they rated the systems unevenly, so that the systems' means shift."""
+"""Raters of different severity, who move the systems' means apart where they rated the systems unevenly."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def _resamples(attrs: Mapping[Any, Any]) -> str:
 
 
 def _tests_of_margins(attrs: Mapping[Any, Any]) -> str:
-    """Tests of equivalence, of which a result has counts and no p-values."""
+    """Tests of equivalence of a result that only counts them."""
     name = wording.called(str(attrs.get("method", "")))
     return f"{name} with {_resamples(attrs)}" if "n_resamples" in attrs else name
 
