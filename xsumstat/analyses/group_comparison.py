@@ -26,7 +26,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction
-from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results
+from xsumstat.dataset import calibrated, checks, facts, labelled, near_copies, pair_results, results, value_checks
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.resampling.group_jackknife import OF_ALL, OF_GROUP, OF_PAIR, GroupJackknife, Groups
@@ -118,6 +118,7 @@ def compare_groups(
     calibrated.refuse(scores.score, "compare_groups")
     groups, labels = _groups(ds, scores, by)
     by = str(by)
+    _warn_of_ties(scores, groups, labels, by, measure)
     within = ("metric", by, f"other_{by}") if within is None and adjust is not None else within
     families.check_correction(adjust, within, ["metric", by, f"other_{by}", *scores.further])
     dims = _random(resample, dims, scores.shape, groups, by)
@@ -146,6 +147,18 @@ def _groups(ds: xr.Dataset, scores: schema.Scores, by: Any) -> tuple[Groups, lis
         raise ValueError(f"by={by!r} must have 2 groups or more, got {validate.listing(labels)}")
     places = (np.array(each, dtype=np.int64) for each in slices.members_in(scores.score, by, labels).values())
     return Groups(dim, tuple(places)), labels
+
+
+def _warn_of_ties(scores: schema.Scores, groups: Groups, labels: list[str], by: str, measure: Any) -> None:
+    """Report inputs without a correlation in a group of systems: fewer systems tie more often than all."""
+    if groups.dim != "system" or not measure.leaves_ties_out or scores.used is not None:
+        return
+    for label, places in zip(labels, groups.places, strict=True):
+        part, human = (values.isel(system=places) for values in (scores.score.isel(metric=scores.rows), scores.human))
+        with value_checks.held() as held:
+            checks.report_ties(facts.ties(part, human), len(places))
+        for caveat in held.caveats:
+            validate.warn(caveat.of(f"{by}={label}"))
 
 
 def _random(resample: Any, dims: tuple[str, ...], shape: tuple[int, int], groups: Groups, by: str) -> tuple[str, ...]:

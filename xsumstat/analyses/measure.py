@@ -136,10 +136,15 @@ def weighs(measure: Measure, given: Any, clusters: tuple[str, ...] = ()) -> bool
 
 
 def random_dims(resample: Any, dims: tuple[str, ...], shape: tuple[int, int]) -> tuple[str, ...]:
-    """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems."""
+    """The dims whose labels are random, of (systems, inputs): for "auto" inputs alone where there are few systems.
+
+    One input says nothing of others: systems alone are random then.
+    """
     if not _is_auto(resample):
         return dims
     systems, inputs = shape
+    if inputs == 1 and "system" in dims:
+        return ("system",)
     return ("input",) if systems < facts.ENOUGH_SYSTEMS and inputs > 1 else dims
 
 

@@ -13,6 +13,9 @@ from xsumstat.dataset import chunking, facts, masks
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.value_checks import Checks
 
+# Instead of the number of constant inputs, where those of several human scores add up.
+SOME = "some"
+
 
 class Aligned(Protocol):
     """Scores aligned with a gold, as far as results need them."""
@@ -60,8 +63,10 @@ def _constant(ties: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str |
     """The least and the most inputs that a metric's average leaves out, as a score is constant."""
     tied, _, by_gold, scored = (each.values for each in ties)
     lost = tied + (by_gold if size["system"] > 2 else 0)
-    if not lost.any() or scored.max() > size["input"]:  # further labels add up
+    if not lost.any():
         return None
+    if scored.max() > size["input"]:  # further labels add up
+        return SOME
     return f"{lost.max()}" if lost.min() == lost.max() else f"{lost.min()} to {lost.max()}"
 
 

@@ -14,7 +14,7 @@ import xarray as xr
 from xsumstat.catalogue import ANALYSES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
-from xsumstat.dataset import calibrated, drawn, wording
+from xsumstat.dataset import calibrated, drawn, result_attrs, wording
 from xsumstat.io import paper_tables
 from xsumstat.narrative import findings_tests
 from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
@@ -77,6 +77,12 @@ _TESTS = {
 _OLDER_TESTS = {
     **{"permutation": "perm_test", "bootstrap": "boot_test"},
     **dict.fromkeys(("williams", "steiger", "meng", "zou", "wilcoxon"), "corr_test"),
+}
+# Analyses of parts of the systems, or of each rater, on which other inputs are constant.
+_OF_PARTS = ("top_k_corr", "close_corr", "human_ceiling", "range_drop")
+_RATER_MARGINS = {
+    "rater_sd": "the standard deviation of single raters' correlations",
+    "rater_range": "the range of single raters' correlations",
 }
 _UNDECIDED = ("corr", "metric_corr")  # p-values of groups, by which nothing is decided
 _CORRECTIONS = {
@@ -177,6 +183,7 @@ def _aim(result: xr.Dataset) -> str:
     golds = wording.settings_of(result, "gold")
     filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
     filled["correlation"], filled["confidence"] = _correlations(result), confidence
+    filled["margin"] = _RATER_MARGINS.get(str(attrs.get("margin")), filled.get("margin", "some"))
     filled["tests"], filled["resamples"] = _tests_of_margins(attrs), _resamples(attrs)
     filled["compared"] = "correlated" if wording.quantity(attrs) == "correlation" else "compared"
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
@@ -355,6 +362,8 @@ def _correlation(attrs: Mapping[Any, Any], single: bool = False) -> str:
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     over = over.partition(", averaged")[0] if single else over
+    if attrs.get("threshold") == "calibrated":
+        cited += ", with the threshold of ties that gives each metric the highest value on these scores"
     parts = [f"by {called}{cited}", over]
     parts += [f", given {wording.shortened(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
@@ -416,6 +425,21 @@ def _of_level(result: xr.Dataset) -> str:
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 
+def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
+    """What happens to inputs on which scores are constant; of parts and of several golds without a number."""
+    record, tied = COEFFICIENTS.get(str(attrs.get("coefficient"))), attrs.get("constant_inputs")
+    if attrs.get("undefined") == "zero" and attrs.get("level") == "input":
+        return "Inputs on which a metric's scores or the human scores are constant count as a correlation of 0. "
+    of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
+    averaged = attrs.get("level") == "input" and record is not None and not record.of_constants
+    if tied == result_attrs.SOME or (of_parts and averaged):
+        return "Averages leave out the inputs on which a metric's scores or the human scores are constant. "
+    if tied is None:
+        return ""
+    noun = "input" if tied == "1" else "inputs"
+    return f"A metric's average leaves out {tied} {noun} on which its scores or the human scores are constant. "
+
+
 def _version(result: xr.Dataset) -> str:
     return str(result.attrs.get("xsumstat_version", extras.package_version()))
 
@@ -435,9 +459,5 @@ def _of_software(result: xr.Dataset, cite: str = "") -> str:
     counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    tied = attrs.get("constant_inputs")
-    left = ""
-    if tied is not None:
-        noun = "input" if tied == "1" else "inputs"
-        left = f"A metric's average leaves out {tied} {noun} on which its scores or the human scores are constant. "
+    left = _constant_inputs(attrs)
     return f"{left}The computation{of} used xsumstat {_version(result)}{cite}{seed}."

@@ -105,7 +105,8 @@ def _of_metrics(result: xr.Dataset, variable: str | None) -> str:
 
 def _bars_of(axis: Any, drawn: xr.Dataset, variable: str, rows: Any, height: float, at: int) -> None:
     values = drawn[variable].values
-    axis.barh(rows, values, height, color=style.of(at)[0], zorder=2)
+    hatch = "////" if at >= len(style.HUES) else None  # colours repeat
+    axis.barh(rows, values, height, color=style.of(at)[0], hatch=hatch, edgecolor=style.ground(), lw=0, zorder=2)
     marks.missing(axis, rows[np.isnan(values)])
     limits = captions.limits_of(drawn, variable)
     if limits is None:

@@ -70,9 +70,9 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 
 
 def _raters(name: str, ratings: xr.DataArray) -> str:
-    absent = 0 if chunking.is_lazy(ratings) else int(ratings.isnull().sum())
-    missing = f" ({absent:,} of {ratings.size:,} ratings missing)" if absent else ""
-    return f"{ratings.sizes['rater']:,} in {wording.shortened(name)}{missing}"
+    there = ratings.size if chunking.is_lazy(ratings) else int(ratings.notnull().sum())
+    some = f" ({there:,} ratings)" if there < ratings.size else ""
+    return f"{ratings.sizes['rater']:,} in {wording.shortened(name)}{some}"
 
 
 def _shape(human: xr.DataArray) -> str:
@@ -147,7 +147,8 @@ def _given(result: xr.Dataset, *names: str) -> list[str]:
 def _auto(result: xr.Dataset) -> str:
     """Meaning of ``resample="auto"``."""
     shape = int(result.attrs["n_systems"]), int(result.attrs["n_inputs"])
-    return "input" if random_dims(AUTO, facts.CELLS, shape) == ("input",) else "both"
+    dims = random_dims(AUTO, facts.CELLS, shape)
+    return "both" if len(dims) > 1 else dims[0]
 
 
 def _literal(name: str, value: Any) -> str:
