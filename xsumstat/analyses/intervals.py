@@ -292,11 +292,12 @@ class _Asked:
             least = measure.coefficient.fisher[0] + 1 + len(measure.given)
             needs = f"{least} {_FISHER_UNITS.get(measure.level, 'systems')}"
             few_systems.warn_without(found, name, scores, measure, "Fisher", needs)
+        better = not jackknifed.of_ranked_means(measure, self.dims)
         if kind != "jackknife":
             later.make(checks.warn_resamples, found["n_undefined"], n_resamples)
-            later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples)
+            later.make(checks.warn_outside, found[[name, "ci_low", "ci_high"]], name, n_resamples, better)
         if kind == "percentile":
-            later.make(checks.warn_biased, found[["bias", "standard_error"]], n_resamples)
+            later.make(checks.warn_biased, found[["bias", "standard_error"]], n_resamples, better)
         if "fell_back" in found:
             later.make(checks.warn_where, found["fell_back"], checks.FELL_BACK[kind], "fell_back")
 

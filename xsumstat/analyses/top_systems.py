@@ -73,6 +73,7 @@ def top_k_corr(
     """
     by = gold if by is None else by
     order, _ = ranked(ds, by, "gold" if by is gold else "by")
+    name = by if isinstance(by, str) else getattr(by, "name", None) or "other scores"
     sizes = _sizes(k, len(order))
     resample = _random(resample, interval, sizes)
     keywords: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "method": method}
@@ -101,6 +102,7 @@ def top_k_corr(
     if used != sizes:  # some of the best have human scores alone
         joined = joined.assign_coords(n_systems=("k", used))
     attrs = {**curve[0].attrs, "analysis": "top_k_corr", "n_systems": len(order) - (sizes[0] - used[0])}
+    attrs |= {} if by is gold else {"best_by": name}
     joined = joined.transpose("metric", "k", ...).assign_attrs(attrs)
     return later.attached(results.described(joined))
 

@@ -16,7 +16,7 @@ ANALYSES = (
         dims=("k", "resample"),
         pictures=("top_k",),
         in_table="correlation",
-        aim="We {compared} the scores of each metric with {gold}, {correlation}, among the k best systems "
+        aim="We {compared} the scores of each metric with {gold}, {correlation}, among the k best systems{best_by} "
         "[bhandari2020reevaluating].",
         say="narrative.findings.top_k_corr",
         core=("metric", "k"),

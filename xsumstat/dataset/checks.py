@@ -382,28 +382,28 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
     )
 
 
-def warn_outside(found: xr.Dataset, name: str, n_resamples: int) -> None:
-    """Warn of intervals without the estimate, beyond chance for so many resamples."""
+def warn_outside(found: xr.Dataset, name: str, n_resamples: int, jackknife: bool = True) -> None:
+    """Warn of intervals without the estimate, beyond chance for so many resamples; whether a `jackknife` is better."""
     if n_resamples < _MANY:
         return
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))
     outside = (found[name] < found["ci_low"] - near) | (found[name] > found["ci_high"] + near)
     warn_where(
         outside,
-        f"the resamples are biased: intervals do not contain the estimate{_corrected()}, for",
+        f"the resamples are biased: intervals do not contain the estimate{_corrected(jackknife)}, for",
         "outside",
     )
 
 
-def _corrected() -> str:
-    return arguments.only_in_python(" (method='jackknife' corrects for it)")
+def _corrected(jackknife: bool) -> str:
+    return arguments.only_in_python(" (method='jackknife' corrects for it)") if jackknife else ""
 
 
-def warn_biased(found: xr.Dataset, n_resamples: int) -> None:
-    """Warn of percentile intervals with biased samples, if there are enough samples to tell."""
+def warn_biased(found: xr.Dataset, n_resamples: int, jackknife: bool = True) -> None:
+    """Warn of percentile intervals with biased samples, if there are enough samples to tell; as above."""
     if n_resamples >= _MANY:
         biased = abs(found["bias"]) > MUCH_BIAS * found["standard_error"]
-        consequence = f"percentile intervals may miss the true value too often{_corrected()}"
+        consequence = f"percentile intervals may miss the true value too often{_corrected(jackknife)}"
         warn_where(biased, f"{BIASED}: {consequence}, for", "biased")
 
 

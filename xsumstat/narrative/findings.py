@@ -234,7 +234,7 @@ def _level_and_width(
 def _stand_ins(result: xr.Dataset) -> list[str]:
     if "fell_back" not in result:
         return []
-    named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other]
+    named = [label for label, other in zip(labels(result), result["fell_back"].values, strict=True) if other == 1]
     return [f"For {listed(named)} another interval is used."] if named else []
 
 
@@ -413,7 +413,8 @@ def top_k_corr(result: xr.Dataset) -> list[str]:
         if k == whole and scored == int(k):
             return f"all {k} systems"
         some = "" if scored == int(k) else f" ({scored:,} of them with scores)"
-        return f"the {k} best{' systems' if first else ''}{some}"
+        by = f" by {result.attrs['best_by']}" if first and "best_by" in result.attrs else ""
+        return f"the {k} best{' systems' if first else ''}{by}{some}"
 
     return [*_along(result, "k", among), _NARROW]
 

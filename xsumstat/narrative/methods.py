@@ -121,6 +121,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     result = wording.of_group(result)
     parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
+    parts += _of_groups(result)
     few = wording.few_groups(result)
     text = " ".join(part for part in [*parts, few and f"{wording.capitalised(few)}."] if part)
     if not bibtex:
@@ -184,6 +185,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
     filled["correlation"], filled["confidence"] = _correlations(result), confidence
     filled["margin"] = _RATER_MARGINS.get(str(attrs.get("margin")), filled.get("margin", "some"))
+    filled["best_by"] = f" by {attrs['best_by']}" if "best_by" in attrs else ""
     filled["tests"], filled["resamples"] = _tests_of_margins(attrs), _resamples(attrs)
     filled["compared"] = "correlated" if wording.quantity(attrs) == "correlation" else "compared"
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
@@ -409,6 +411,21 @@ def _of_tests(result: xr.Dataset) -> str:
     corrected = "" if one and "adjust_method" not in attrs else f", {_of_correction(result)}"
     decided = "" if attrs.get("analysis") in _UNDECIDED else f",{_of_level(result)}"
     return f"{text}{corrected}{decided}; {whom}." if whom else f"{text}{corrected}{decided}."
+
+
+def _of_groups(result: xr.Dataset) -> list[str]:
+    """How intervals and tests of groups were made, where it is not how those of all were."""
+    by = str(result.attrs.get("by", ""))
+    if wording.OF_GROUPS not in result.attrs or by not in result.dims:
+        return []
+    ways: dict[str, list[Hashable]] = {}
+    for label in result[by].values.tolist():
+        one = wording.of_group(result.sel({by: label}))
+        for usual, own in ((_of_intervals(result), _of_intervals(one)), (_of_tests(result), _of_tests(one))):
+            if own and own != usual:
+                ways.setdefault(own, []).append(label)
+    group = by.replace("_", " ")
+    return [f"For {group} {wording.listed(names)}: {own[0].lower()}{own[1:]}" for own, names in ways.items()]
 
 
 def _of_correction(result: xr.Dataset) -> str:
