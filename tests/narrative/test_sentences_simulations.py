@@ -125,14 +125,24 @@ def test_the_higher_of_two_groups_is_above(difference, said):
     text = conclusion(groups(difference, 0.01, r))
     assert text.endswith(f": {said}.") and "1 of 1 pairs of groups differ significantly" in text
     first, second = ("news", "chat") if difference > 0 else ("chat", "news")
-    assert f"m ({first} .50 and {second} .20; F(1, 9.0) = 5.00, p = .010" in text
+    assert f"m ({first} .50 and {second} .20; p = .010" in text
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_three_groups_the_test_of_all_decides():
+    ds = xsumstat.load_dataset("demo").assign_coords(third=("input", np.arange(30) % 3))
+    found = ds.meta.compare_groups("human", by="third", metric="judge", level="input", adjust=None)
+    df, p = float(found["df_denominator"].squeeze()), float(found["heterogeneity_pvalue"].squeeze())
+    assert found["df_numerator"] == 2 and p > 0.05
+    text = conclusion(found.assign(pvalue=found["pvalue"] * 0 + 0.001))
+    assert "no significant difference between the 3 groups of third" in text and f"F(2, {df:.1f}) = " in text
 
 
 @pytest.mark.parametrize(("n", "rest"), [(3, ""), (4, "; and for 1 more"), (6, "; and for 3 more")])
 def test_metrics_that_are_not_shown_are_counted(n, rest):
     many = xr.concat([groups(0.3, 0.01).assign_coords(metric=[label]) for label in "abcdef"[:n]], "metric")
     text = conclusion(many.assign_attrs(groups(0.3, 0.01).attrs))
-    assert f"= 5.00, p = .010){rest}." in text and text.count("; for ") == 2
+    assert f"; p = .010){rest}." in text and text.count("; for ") == 2
     assert f"{n} of {n} comparisons of two groups are significant" in text
 
 

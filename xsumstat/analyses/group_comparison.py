@@ -153,7 +153,8 @@ def _warn_of_ties(scores: schema.Scores, groups: Groups, labels: list[str], by: 
     """Report inputs without a correlation in a group of systems: fewer systems tie more often than all."""
     if groups.dim != "system" or not measure.leaves_ties_out or scores.used is not None:
         return
-    for label, places in zip(labels, groups.places, strict=True):
+    there = [(label, places) for label, places in zip(labels, groups.places, strict=True) if len(places) > 1]
+    for label, places in there:
         part, human = (values.isel(system=places) for values in (scores.score.isel(metric=scores.rows), scores.human))
         with value_checks.held() as held:
             checks.report_ties(facts.ties(part, human), len(places))

@@ -413,7 +413,7 @@ def top_k_corr(result: xr.Dataset) -> list[str]:
         if k == whole and scored == int(k):
             return f"all {k} systems"
         some = "" if scored == int(k) else f" ({scored:,} of them with scores)"
-        by = f" by {result.attrs['best_by']}" if first and "best_by" in result.attrs else ""
+        by = f" by {result.attrs['best_by']}" if "best_by" in result.attrs else ""
         return f"the {k} best{' systems' if first else ''}{by}{some}"
 
     return [*_along(result, "k", among), _NARROW]

@@ -48,8 +48,17 @@ def compare_groups(result: xr.Dataset) -> list[str]:
 
 
 def _decisive(result: xr.Dataset) -> xr.DataArray:
+    """The p-value of all groups; of two groups that of their difference."""
+    if (pair := _of_two(result)) is not None:
+        return adjust.decisive(pair).transpose("metric")
     adjusted = "heterogeneity_pvalue_adjusted"
     return result[adjusted if adjusted in result else "heterogeneity_pvalue"].transpose("metric")
+
+
+def _of_two(result: xr.Dataset) -> xr.Dataset | None:
+    """The comparison of the first group with the second, if there are two."""
+    one, other = results.group_dims(result.attrs)
+    return result.isel({one: 0, other: 1}) if result.sizes[one] == 2 else None
 
 
 def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
@@ -59,7 +68,8 @@ def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:
     order = [each for each in np.argsort(-values, kind="stable").tolist() if not math.isnan(values[each])]
     texts = dict(zip(order, numbers(values[order]), strict=True))
     groups = listed((f"{name(labels(result, dims[0])[each])} {texts[each]}" for each in order), 6)
-    test = wording.heterogeneity(one)
+    pair = _of_two(one)
+    test = wording.heterogeneity(one) if pair is None else wording.pvalue(float(adjust.decisive(pair)))
     return f"{name(labels(result)[at])} ({'; '.join(filter(None, [groups, test]))})"
 
 
