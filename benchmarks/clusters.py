@@ -4,8 +4,6 @@ Writes what was found to ``clusters.json`` and, as a table, to ``docs/calibratio
 """
 
 import math
-import multiprocessing
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -112,18 +110,14 @@ def row(at: int, case: Case, trials: int) -> dict:
 
 def measured(asked: Namespace) -> Iterator[dict]:
     """A row for each design, two at a time."""
-    asks = [(at, case, asked.trials) for at, case in enumerate(cases())]
-    with multiprocessing.get_context("spawn").Pool(2, warnings.simplefilter, ("ignore",)) as pool:
-        waiting = [pool.apply_async(row, each) for each in asks]
-        for each in waiting:
-            yield each.get()
+    return command.two_at_a_time(row, cases(), asked.trials)
 
 
 def page(rows: list[dict]) -> str:
     """A row for each design and level."""
     trials = rows[0]["trials"]
-    low, high = (0.95 + sign * 2.576 * math.sqrt(0.95 * 0.05 / trials) for sign in (-1, 1))
-    text = f"{trials} sets of each design. Nominal coverage shows {100 * low:.1f} to {min(100, 100 * high):.1f} % "
+    low, high = command.band(0.95, trials)
+    text = f"{trials} sets of each design. Nominal coverage shows {100 * low:.1f} to {100 * high:.1f} % "
     text += "(99 % Monte Carlo band), nominal size at most "
     text += f"{100 * (1 - low):.1f} %; figures outside are bold.\n\n"
     columns = ["clusters of", "clusters", "systems × inputs", "level, coefficient", "cluster=", "one metric"]

@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import math
+import multiprocessing
 import os
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +51,17 @@ def run(
 def known(asked: Namespace) -> list[dict]:
     """Rows that the output has already."""
     return json.loads(asked.output.read_text()) if asked.output.exists() else []
+
+
+def two_at_a_time(row: Callable[..., dict], cases: Iterable[Any], *settings: Any) -> Iterator[dict]:
+    """A row of each case, in order; `row` takes the case's place, the case and further settings."""
+    with multiprocessing.get_context("spawn").Pool(2, warnings.simplefilter, ("ignore",)) as pool:
+        waiting = [pool.apply_async(row, (at, case, *settings)) for at, case in enumerate(cases)]
+        for each in waiting:
+            yield each.get()
+
+
+def band(share: float, trials: int) -> tuple[float, float]:
+    """What 99 % of measured shares of so many trials are, if this share is true."""
+    error = 2.576 * math.sqrt(share * (1 - share) / trials)
+    return max(0.0, share - error), min(1.0, share + error)

@@ -4,8 +4,6 @@ Writes what was found to ``system_bias.json`` and, as a table, to ``docs/calibra
 """
 
 import math
-import multiprocessing
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -96,22 +94,12 @@ def row(at: int, case: Case, sets: int) -> dict:
 
 def measured(asked: Namespace) -> Iterator[dict]:
     """A row for each design, two at a time."""
-    asks = [(at, case, asked.sets) for at, case in enumerate(cases())]
-    with multiprocessing.get_context("spawn").Pool(2, warnings.simplefilter, ("ignore",)) as pool:
-        waiting = [pool.apply_async(row, each) for each in asks]
-        for each in waiting:
-            yield each.get()
-
-
-def band(sets: int) -> tuple[float, float]:
-    """What 99 % of tests of nominal size would show."""
-    error = 2.576 * math.sqrt(ALPHA * (1 - ALPHA) / sets)
-    return max(0.0, ALPHA - error), ALPHA + error
+    return command.two_at_a_time(row, cases(), asked.sets)
 
 
 def page(rows: list[dict]) -> str:
     """A row for each kind of scores, design and number of raters."""
-    low, high = band(rows[0]["sets"])
+    low, high = command.band(ALPHA, rows[0]["sets"])
     text = f"{rows[0]['sets']} sets of each design. A test of nominal size shows {100 * low:.1f} to {100 * high:.1f} % "
     text += "(99 % Monte Carlo band); rates outside the band are bold, except under *power*.\n\n"
     text += "| scores | systems × inputs | raters | one system | any system, Holm | beyond noise |\n"
