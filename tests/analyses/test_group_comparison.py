@@ -331,3 +331,17 @@ def test_one_group_with_an_answer_has_no_test_and_is_not_said_to_be_too_many():
     found, texts = told(ds, by="domain", level="input")
     assert found.n_groups.sel(metric="m1") == 1 and found.heterogeneity_pvalue.sel(metric="m1").isnull()
     assert "no test of all groups" not in texts and found.heterogeneity_pvalue.sel(metric="m2").notnull()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_parts_and_other_orders_of_two_groups_have_the_same_verdict():
+    ds = xsumstat.load_dataset("demo")
+    found = ds.meta.compare_groups("human", by="system_type", metric="judge", level="input", coefficient="kendall")
+    first, second = found["system_type"].values.tolist()[:2]
+    assert found.sizes["system_type"] == 2
+    p = f"{found['pvalue_adjusted'].values[0, 0, 1]:.3f}".replace("0.", ".")
+    for one in (found, found.sel(system_type=[second, first]), found.sel(other_system_type=[second])):
+        said = one.meta.conclusion()
+        assert "groups of system_type" in said and "No test" not in said
+    for one in (found, found.sel(system_type=[second, first])):
+        assert f"p = {p}" in one.meta.conclusion()

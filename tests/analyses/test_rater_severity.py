@@ -100,3 +100,17 @@ def test_thirty_outputs_of_several_raters_tell_how_raters_agree(common, several)
     rows[RATERS] = rows[RATERS].where(~alone[:, None] | (np.arange(3) == keep[:, None]))
     page = rows.meta.to_scores(wide=True, ratings=RATERS).meta.report(kind="judge")
     assert ("agreement" in page.results) == ("human_ceiling" in page.results) == several
+
+
+@pytest.mark.parametrize("by", [UNEVEN, EVEN])
+def test_offsets_that_few_outputs_tell_by_chance_are_no_severity(by):
+    """Equal raters, of whom 3 % of the outputs tell; warnings are errors here."""
+    for seed in range(5):
+        rated(by, severe=0.0, overlap=0.03, seed=seed).meta.to_scores(wide=True, ratings=RATERS).meta.compare_systems(
+            metric="human"
+        )
+
+
+def test_raters_of_systems_that_are_not_compared_do_not_count():
+    ds = rated(UNEVEN).meta.to_scores(wide=True, ratings=RATERS)
+    ds.meta.compare_systems(metric="human", system="a", other="b")

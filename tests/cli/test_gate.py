@@ -11,6 +11,7 @@ from versions_of_a_judge import versions
 
 from xsumstat.cli import gate
 from xsumstat.cli import main as cli
+from xsumstat.report import judge_runs
 
 ASKED = {"metric": "judge", "level": "input", "coefficient": "pearson"}
 
@@ -209,7 +210,7 @@ def test_columns_of_verdicts_that_are_not_read_have_no_rule(tmp_path, capsys):
     rows.to_csv(tmp_path / "verdicts.csv", index=False)
     ask = [str(tmp_path / "verdicts.csv"), "--require", "kendall >= .2"]
     assert cli.main(ask) == 0
-    assert "No rule is checked for other_judge, left out as this is not read as numbers" in capsys.readouterr().out
+    assert "No rule is checked for other_judge, which is not read as numbers" in capsys.readouterr().out
     cli.main([*ask, "--metric", "judge"])
     assert "No rule is checked" not in capsys.readouterr().out
     rows["flag"] = pd.Series(quality > 0, dtype=object).mask(rows.index < 3)
@@ -254,6 +255,24 @@ def test_runs_do_not_hide_that_a_judge_is_lenient(tmp_path, capsys, two):
         f"Its grade is higher than a rater's for {100 * higher:.0f} % of the ratings" in said
         and "calibrated" not in said
     )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_the_median_run_is_the_grade_of_a_run(n):
+    """Of an even number of verdicts the last does not count, so that the median neither rises nor falls."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(1, 6, size=(1, 2, 30, n)).astype(float)
+    values[0, 0, :10, -1] = np.nan
+    values[0, 1, 0] = np.nan
+    dims, coords = ("metric", "system", "input", "run"), {"metric": ["judge"]}
+    runs = xr.Dataset({"score": (dims, values)}, coords)
+    found = judge_runs.with_medians(judge_runs.averaged(runs), runs, ["judge"])["score"].values
+    for at in np.ndindex(2, 30):
+        there = [each for each in values[0][at] if not np.isnan(each)]
+        there = there[:-1] if len(there) % 2 == 0 else there
+        expected = sorted(there)[len(there) // 2] if there else np.nan
+        np.testing.assert_equal(found[0][at], expected)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import chi2_contingency
 
 from xsumstat.core import validate
-from xsumstat.core.types import TOLERANCE, BoolArray
+from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.dataset import chunking, facts, golds, wording
 from xsumstat.inference import rater_offsets
 
 # How far severe raters may move the systems' means against each other, in standard deviations of the human scores.
 _UNEVEN = 0.1
-# From these on raters without common outputs rated the systems unevenly: difference of shares, and p-value.
-_APART, _BY_CHANCE = 0.2, 0.001
+# What chance rarely does: a p-value of uneven shares of the systems, and of different severity.
+_BY_CHANCE = 0.001
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,8 @@ class Severity:
     above: float
     moved: float
     sd: float  # of the human scores
+    differs: bool = True  # whether raters differ in severity beyond chance
+    apart: bool = True  # whether they rated other shares of the systems, beyond chance
 
     @classmethod
     def of(cls, ratings: xr.DataArray, values: xr.DataArray) -> Severity | None:
@@ -46,12 +46,13 @@ class Severity:
         of_system = offsets.mean("rater").mean("input")
         at = int(np.argmax(np.abs(beside)))
         moved, sd = float(of_system.max() - of_system.min()), float(values.std(ddof=1))
-        return cls(ratings.indexes["rater"][at], float(beside[at]), moved, sd)
+        differs, apart = _differ(ratings.values, cells), _unevenly(_counts(ratings.notnull().values))
+        return cls(ratings.indexes["rater"][at], float(beside[at]), moved, sd, differs, apart)
 
     @property
     def uneven(self) -> bool:
         """Whether raters of different severity move the systems' means, as they rated the systems unevenly."""
-        return self.moved > _UNEVEN * self.sd
+        return self.differs and self.apart and self.moved > _UNEVEN * self.sd
 
     @property
     def told(self) -> str:
@@ -67,48 +68,73 @@ class Severity:
         )
 
 
-def of_means(ratings: xr.DataArray, values: xr.DataArray) -> str:
+def effect_on_means(ratings: xr.DataArray, values: xr.DataArray) -> str:
     """How raters' severity moves the systems' means, or that it cannot be told; empty if neither is the case."""
-    found = Severity.of(ratings, values)
-    if found is not None and found.uneven:
-        return found.of_means()
-    return _unknown(ratings)
-
-
-def _unknown(ratings: xr.DataArray) -> str:
-    """Raters without common outputs who rated other shares of the systems: a severe one looks like a bad system."""
     if set(ratings.dims) != {"rater", *facts.CELLS} or ratings.sizes["system"] < 2:
         return ""
     there = ratings.transpose("rater", *facts.CELLS).notnull().values
     there = there[there.any(axis=(1, 2))]
+    if len(there) < 2 or not _unevenly(_counts(there)):
+        return ""
     n, group = _connected(there)
-    if n < 2:
-        return ""
-    of_group = np.stack([there[group == at].sum(axis=(0, 2)) for at in range(n)])
-    of_group = of_group[:, of_group.any(axis=0)]
-    share = of_group / of_group.sum(axis=0)
-    if of_group.shape[1] < 2 or np.ptp(share, axis=1).max() < _APART or chi2_contingency(of_group).pvalue > _BY_CHANCE:
-        return ""
-    return (
-        "raters rated the systems unevenly, and some have no output in common with the others, so their severity is "
-        "unknown: a severe rater makes a system look worse"
+    if n > 1 and _unevenly(np.stack([there[group == at].sum(axis=(0, 2)) for at in range(n)])):
+        return (
+            "raters rated the systems unevenly, and some have no output in common with the others, so their severity "
+            "is unknown: a severe rater makes a system look worse"
+        )
+    found = Severity.of(ratings, values)
+    return found.of_means() if found is not None and found.uneven else ""
+
+
+def _counts(there: BoolArray) -> IntArray:
+    """Ratings by each rater of each system, of outputs that not all rated: on others severity is shared."""
+    return np.asarray((there & ~there.all(axis=0)).sum(axis=2))
+
+
+def _unevenly(counts: IntArray) -> bool:
+    """Whether raters, or groups of them, (raters, systems) rated other shares of the systems, beyond chance."""
+    from scipy.stats import chi2_contingency
+
+    counts = counts[:, counts.any(axis=0)][counts.any(axis=1)]
+    return min(counts.shape) > 1 and bool(chi2_contingency(counts).pvalue <= _BY_CHANCE)
+
+
+def _differ(ratings: FloatArray, cells: rater_offsets.RatedCells) -> bool:
+    """Whether raters differ in severity beyond chance: the F test of raters' effects beside those of outputs."""
+    from scipy.stats import f
+
+    there = ~np.isnan(ratings)
+    n, n_cells = int(there.sum()), int(there.any(axis=0).sum())
+    effects = len(ratings) - _connected(there)[0]
+    df = n - n_cells - effects
+    if effects < 1 or df < 1:
+        return False
+    count = np.maximum(there.sum(axis=0), 1)
+    raw = np.where(there, ratings - np.where(there, ratings, 0.0).sum(axis=0) / count, 0.0)
+    rest = float((cells.apart**2).sum())
+    explained = float((raw**2).sum()) - rest
+    return explained > 0 and bool(
+        f.sf(explained / effects * df / rest, effects, df) <= _BY_CHANCE if rest > 0 else True
     )
 
 
 def _connected(there: BoolArray) -> tuple[int, np.ndarray]:
     """Groups of raters who rated common outputs, through others too."""
+    from scipy.sparse.csgraph import connected_components
+
     flat = there.reshape(len(there), -1).astype(float)
     n, group = connected_components(flat @ flat.T > 0, directed=False)
     return int(n), group
 
 
-def warn_uneven(ds: xr.Dataset, values: xr.DataArray) -> None:
-    """Warn where human scores are means of ratings that severe raters gave to the systems unevenly."""
+def warn_uneven(ds: xr.Dataset, values: xr.DataArray, systems: list[int] | None = None) -> None:
+    """Warn where human scores are means of ratings that severe raters gave to the systems (all or some) unevenly."""
     if chunking.is_lazy(values) or set(values.dims) != set(facts.CELLS):
         return
     for ratings in golds.ratings_in(ds).values():
         if set(ratings.dims) == {"rater", *facts.CELLS} and _is_mean(values, ratings):
-            said = of_means(ratings.astype(float), values)
+            some = slice(None) if systems is None else systems
+            said = effect_on_means(ratings.astype(float).isel(system=some), values.isel(system=some))
             if said:
                 validate.warn(f"{said}; means and tests do not correct this", "uneven_raters")
 

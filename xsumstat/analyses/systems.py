@@ -116,18 +116,20 @@ def compare_systems(
     if method == system_differences.METHOD:
         ratings, strata = few_ratings.drawn_from(ds, few_ratings.prepared(ds, gold, metric))
         score, later = ratings.score, ratings.later
-        rater_severity.warn_uneven(ds, ratings.gold)
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
         for label in metric_choice.human_labels(score):
             drawn.warn_ignored(ds, score.sel(metric=label), later)
-        for label in score.indexes["metric"] if golds.ratings_in(ds) else []:
-            rater_severity.warn_uneven(ds, score.sel(metric=label, drop=True))
     rows = metric_choice.choose(score, system, "system", dim="system")
     columns = rows if other is None else metric_choice.choose(score, other, "other", dim="system")
     pairs = system_tests.unordered(rows, columns)
     if not len(pairs):
         raise ValueError("a comparison needs two systems: system and other name only one")
+    if golds.ratings_in(ds):
+        compared = sorted({*rows, *columns})
+        by = [score.isel(metric=at) for at in range(score.sizes["metric"])] if ratings is None else [ratings.gold]
+        for values in by:
+            rater_severity.warn_uneven(ds, values, compared)
     groups = None if between is None else slices.groups_of(ds, "between", between, ("system",))
     further = [*map(str, score.dims[:-2])] if ratings is None else ["metric", *ratings.further]
     families.check_correction(adjust, within, [*further, *DIMS])

@@ -127,7 +127,7 @@ def check(
 def _unread(ds: xr.Dataset) -> list[str]:
     """Columns that may hold a judge's verdicts, but were not read."""
     unread = ds.attrs.get(rows.UNREAD)
-    return [] if unread is None else [f"no rule is checked for {unread}, left out as this is not read as numbers"]
+    return [] if unread is None else [f"no rule is checked for {unread}, which is not read as numbers"]
 
 
 def _verdict(each: list[_OfJudge], status: int) -> str:

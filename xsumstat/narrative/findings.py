@@ -350,7 +350,8 @@ def system_means(result: xr.Dataset) -> list[str]:
         helper = wording.shortened(str(result.attrs.get("helped_by")))
         more = 100 * (float(np.median(equal / n)) - 1)
         all_rated = bool((n == inputs).all())
-        whose = "Every output" if len(there) == len(named) else "Every output of these systems"
+        these = "this system" if len(there) == 1 else "these systems"
+        whose = "Every output" if len(there) == len(named) else f"Every output of {these}"
         said.append(
             f"{whose} has a human score, so {helper} adds nothing."
             if all_rated

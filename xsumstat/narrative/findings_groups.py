@@ -56,9 +56,13 @@ def _decisive(result: xr.Dataset) -> xr.DataArray:
 
 
 def _of_two(result: xr.Dataset) -> xr.Dataset | None:
-    """The comparison of the first group with the second, if there are two."""
+    """The comparison of the first group with the second, if there are two; None of a part of more groups."""
     one, other = results.group_dims(result.attrs)
-    return result.isel({one: 0, other: 1}) if result.sizes[one] == 2 else None
+    rows, columns = labels(result, one), labels(result, other)
+    several = "n_groups" in result and float(result["n_groups"].max()) > 2
+    if len(rows) != 2 or set(rows) != set(columns) or several:
+        return None
+    return result.isel({one: 0, other: columns.index(rows[1])})
 
 
 def _of_metric(result: xr.Dataset, at: int, dims: tuple[str, ...]) -> str:

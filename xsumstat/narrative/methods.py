@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -328,7 +329,7 @@ def _regression(result: xr.Dataset) -> str:
 
 def _text(value: Any) -> str:
     """A setting: a number, or words, which are no label."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return f"{value:,}"
     return wording.setting(value) if isinstance(value, float) else wording.shortened(value)
 
@@ -365,7 +366,7 @@ def _correlation(attrs: Mapping[Any, Any], single: bool = False) -> str:
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     over = over.partition(", averaged")[0] if single else over
     if attrs.get("threshold") == "calibrated":
-        cited += ", with the threshold of ties that gives each metric the highest value on these scores"
+        cited += ", with the threshold of ties that gives each metric the highest value on these scores,"
     parts = [f"by {called}{cited}", over]
     parts += [f", given {wording.shortened(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
@@ -419,10 +420,14 @@ def _of_groups(result: xr.Dataset) -> list[str]:
     if wording.OF_GROUPS not in result.attrs or by not in result.dims:
         return []
     ways: dict[str, list[Hashable]] = {}
-    for label in result[by].values.tolist():
+    for label in json.loads(result.attrs[wording.OF_GROUPS]):
+        if label not in result[by].values.tolist():
+            continue
         one = wording.of_group(result.sel({by: label}))
-        for usual, own in ((_of_intervals(result), _of_intervals(one)), (_of_tests(result), _of_tests(one))):
-            if own and own != usual:
+        tested = "pvalue" not in one or bool(one["pvalue"].notnull().any())
+        usual = (_of_intervals(result), _of_tests(result))
+        for own in (_of_intervals(one), _of_tests(one) if tested else ""):
+            if own and own not in usual:
                 ways.setdefault(own, []).append(label)
     group = by.replace("_", " ")
     return [f"For {group} {wording.listed(names)}: {own[0].lower()}{own[1:]}" for own, names in ways.items()]
@@ -445,7 +450,8 @@ def _of_level(result: xr.Dataset) -> str:
 def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
     """What happens to inputs on which scores are constant; of parts and of several golds without a number."""
     record, tied = COEFFICIENTS.get(str(attrs.get("coefficient"))), attrs.get("constant_inputs")
-    if attrs.get("undefined") == "zero" and attrs.get("level") == "input":
+    defined = record is not None and record.of_constants
+    if attrs.get("undefined") == "zero" and attrs.get("level") == "input" and not defined:
         return "Inputs on which a metric's scores or the human scores are constant count as a correlation of 0. "
     of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
     averaged = attrs.get("level") == "input" and record is not None and not record.of_constants

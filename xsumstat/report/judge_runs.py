@@ -30,8 +30,10 @@ def averaged(ds: xr.Dataset) -> xr.Dataset:
 
 
 def with_medians(ds: xr.Dataset, runs: xr.Dataset, judges: list[Hashable]) -> xr.Dataset:
-    """Mean scores, with the median run of some judges instead, the lower of two."""
-    median = runs["score"].quantile(0.5, RUN, method="lower", keep_attrs=True).drop_vars("quantile")
+    """Mean scores, with the median run of some judges instead; of an even number of runs without the last."""
+    there = runs["score"].notnull()
+    odd = (there.sum(RUN) % 2 == 1) | (there.cumsum(RUN) < there.sum(RUN))
+    median = runs["score"].where(odd).median(RUN, keep_attrs=True)
     return ds.assign(score=ds["score"].where(~ds["metric"].isin(judges), median.transpose(*ds["score"].dims)))
 
 
@@ -45,10 +47,9 @@ def lacking(ds: xr.Dataset, judges: list[Hashable]) -> str:
     """How many verdicts single runs lack on outputs that another run scored; empty if none."""
     there = ds["score"].sel(metric=judges).notnull()
     some = there.any(RUN)
-    lost = some.sum() * there.sizes[RUN] - there.sum()
-    return (
-        f"{int(lost):,} of {int(some.sum()) * there.sizes[RUN]:,} verdicts are missing in single runs" if lost else ""
-    )
+    n = int(some.sum()) * there.sizes[RUN]
+    lost = n - int(there.sum())
+    return f"{lost:,} of {n:,} verdicts {'is' if lost == 1 else 'are'} missing in single runs" if lost else ""
 
 
 def _mean(values: xr.DataArray) -> xr.DataArray:

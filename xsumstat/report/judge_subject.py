@@ -68,7 +68,7 @@ class Subject:
     @functools.cached_property
     def uneven(self) -> str:
         """How the raters' severity moves the systems' means, or that it is unknown; empty if neither."""
-        return rater_severity.of_means(self.people.each, self.people.values) if self.people.n_raters > 1 else ""
+        return rater_severity.effect_on_means(self.people.each, self.people.values) if self.people.n_raters > 1 else ""
 
     @functools.cached_property
     def unrated(self) -> list[Hashable]:
@@ -215,8 +215,10 @@ def _graded(about: Subject, gold: xr.DataArray) -> tuple[Subject, tuple[str, ...
     if not on:
         return about, ()
     lines = (
-        "# of grades the median run, the lower of two, as their mean is no grade",
-        'median = runs["score"].quantile(0.5, "run", method="lower").drop_vars("quantile")',
+        "# of grades the median run, as their mean is no grade; of an even number of runs the last does not count",
+        'there = runs["score"].notnull()',
+        'odd = (there.sum("run") % 2 == 1) | (there.cumsum("run") < there.sum("run"))',
+        'median = runs["score"].where(odd).median("run")',
         f'{GRADED} = ds.assign(score=ds["score"].where(~ds["metric"].isin({on!r}), median))',
     )
     return replace(about, ds=judge_runs.with_medians(about.ds, about.runs, on)), lines
