@@ -193,11 +193,14 @@ def test_the_alt_test_tells_if_a_judge_that_reads_nothing_passes(tmp_path, capsy
     for name in ("annotator_1", "annotator_2", "judge"):
         rows[name] = np.where(quality + 0.5 * rng.normal(size=len(rows)) > 0, "pass", "fail")
     rows.to_csv(tmp_path / "verdicts.csv", index=False)
-    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == (2 if told else 0)
+    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == 0
     said = capsys.readouterr().out
-    verdict = "cannot be decided" if told else "met"
-    assert f"alt_test: {verdict}. judge wins against 100 % of the raters" in said
+    assert "alt_test: met. judge wins against 100 % of the raters" in said
     assert ("a judge that gives every output the most frequent grade passes this test, too" in said) == told
+    rows["judge"] = "pass"
+    rows.to_csv(tmp_path / "verdicts.csv", index=False)
+    assert cli.main([str(tmp_path / "verdicts.csv"), "--require", "alt_test"]) == (2 if told else 1)
+    assert ("alt_test: cannot be decided" in capsys.readouterr().out) == told
 
 
 def test_columns_of_verdicts_that_are_not_read_have_no_rule(tmp_path, capsys):

@@ -173,8 +173,9 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
         status = UNKNOWN if math.isnan(rate) else MET if rate >= WINNING else NOT_MET
         told = "no verdict" if math.isnan(rate) else f"wins against {100 * rate:.0f} % of the raters"
         if findings_tests.constant_passes(found.sel(metric=[label])):
-            status = UNKNOWN
             told += ", but a judge that gives every output the most frequent grade passes this test, too"
+            score = asked.ds["score"].sel(metric=label)
+            status = UNKNOWN if bool(score.max() == score.min()) else status
         each.append((status, label, f"{wording.name(label)} {told}"))
     return each
 

@@ -16,7 +16,7 @@ import xarray as xr
 from xsumstat.catalogue import ANALYSES
 from xsumstat.catalogue.record import TestName
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import results, scope
+from xsumstat.dataset import scope
 
 _TESTS = {
     "permutation": TestName("permutation test", "a permutation test", draws="swaps"),
@@ -442,8 +442,8 @@ def joined(phrases: Iterable[str], most: int = 5, last: str = "and") -> str:
 
 def _family(result: xr.Dataset) -> str:
     family = str(result.attrs.get("adjust_within", "")).split()
-    tested = "pvalue" if "pvalue" in result.variables else results.main_variable(result)  # clusters keep no p-values
-    dims = [str(dim) for dim in result[tested].dims]
+    tested = next((each for each in ("pvalue", "cluster") if each in result.variables), None)
+    dims = family if tested is None else [str(dim) for dim in result[tested].dims]
     # A selected group, or label of a further dim, is corrected by itself, too.
     selected = [*([str(result.attrs["by"])] if "by" in result.attrs else []), *result.attrs.get("selected", [])]
     outer = [dim for dim in dict.fromkeys([*selected, *dims]) if dim not in family]
