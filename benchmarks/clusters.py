@@ -125,12 +125,9 @@ def page(rows: list[dict]) -> str:
     text += f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n"
     names = {"document": "inputs", "family": "systems", "both": "both"}
     for each in rows:
-        cells = []
-        for name in ("one", "equal", "unequal"):
-            share = each[name] / max(1, trials - each["undefined"])
-            cells.append(f"**{100 * share:.1f} %**" if not low <= share <= high else f"{100 * share:.1f} %")
-        size = each["differ"] / max(1, trials - each["undefined"])
-        cells.append(f"**{100 * size:.1f} %**" if size > 1 - low or size < 1 - high else f"{100 * size:.1f} %")
+        defined = max(1, trials - each["undefined"])
+        cells = [command.cell(each[name] / defined, low, high) for name in ("one", "equal", "unequal")]
+        cells.append(command.cell(each["differ"] / defined, 1 - high, 1 - low))
         case = Case(*(each[name] for name in ("of", "n_clusters", "level", "coefficient", "named")))
         head = [names[case.of], case.n_clusters, "{} × {}".format(*case.shape), f"{case.level}, {case.coefficient}"]
         head.append("yes" if case.named else "no")

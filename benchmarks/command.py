@@ -65,3 +65,9 @@ def band(share: float, trials: int) -> tuple[float, float]:
     """What 99 % of measured shares of so many trials are, if this share is true."""
     error = 2.576 * math.sqrt(share * (1 - share) / trials)
     return max(0.0, share - error), min(1.0, share + error)
+
+
+def cell(share: float, low: float, high: float) -> str:
+    """A share in percent, bold outside its band."""
+    text = f"{100 * share:.1f} %"
+    return text if low <= share <= high else f"**{text}**"

@@ -105,11 +105,8 @@ def page(rows: list[dict]) -> str:
     text += "| scores | systems × inputs | raters | one system | any system, Holm | beyond noise |\n"
     text += "| --- | --- | --- | --- | --- | --- |\n"
     for each in rows:
-        cells = []
-        for name in ("first", "any", "beyond_noise"):
-            share = each[name] / each["sets"]
-            outside = each["kind"] != "power" and not low <= share <= high
-            cells.append(f"**{100 * share:.1f} %**" if outside else f"{100 * share:.1f} %")
+        ends = (0.0, 1.0) if each["kind"] == "power" else (low, high)
+        cells = [command.cell(each[name] / each["sets"], *ends) for name in ("first", "any", "beyond_noise")]
         if each["raters"] > 1:
             cells[2] = "–"
         shape = f"{each['n_systems']} × {each['n_inputs']}"

@@ -91,10 +91,8 @@ def page(rows: list[dict]) -> str:
     text += "| judge | systems × inputs | raters | judge | rater | difference | true difference | mean difference | "
     text += "better | worse |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     for each in rows:
-        cells = []
-        for name in ("judge_held", "rater_held", "difference_held"):
-            share = each[name] / trials
-            cells.append(f"{100 * share:.1f} %" if low <= share <= high else f"**{100 * share:.1f} %**")
+        held = ("judge_held", "rater_held", "difference_held")
+        cells = [command.cell(each[name] / trials, low, high) for name in held]
         cells += [f"{each['truth'][2]:+.3f}", f"{each['mean'][2]:+.3f}"]
         cells += [f"{100 * each[name] / trials:.1f} %" for name in ("better", "worse")]
         head = [each["judge"], f"{each['n_systems']} × {each['n_inputs']}", each["raters"]]

@@ -76,3 +76,29 @@ def test_clusters_of_several_human_scores_are_corrected_within_each():
     found = ds.meta.rank(several, **how)
     assert "Holm over the tests of each aspect" in found.meta.conclusion()
     assert "Holm over all tests" in ds.meta.rank("human", **how).meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_plan_whose_intervals_hold_everything_says_so():
+    ds = xsumstat.load_dataset("demo").isel(system=slice(4))
+    found = xsumstat.plan(
+        ds, "human", metric="bleu", level="system", estimand="agreement", budget=20, cost_per_rating=1
+    )
+    for width, no_use in ((2.0, True), (1.98, True), (1.97, False)):
+        told = found.assign(width=found["width"] * 0 + width).meta.conclusion()
+        assert ("no design here tells anything" in told) == no_use
+    of_share = found.assign(width=found["width"] * 0 + 1.0).assign_attrs(coefficient="pairwise_accuracy")
+    assert "no design here tells anything" in of_share.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_name_margins_thresholds_and_resamples():
+    ds = xsumstat.load_dataset("demo")
+    fitted = ds.meta.corr("human", metric="judge", coefficient="acc_eq", level="input").meta.methods()
+    assert "(Deutsch et al., 2023), with the threshold of ties that gives each metric the highest value on" in fitted
+    given = ds.meta.corr("human", metric="judge", coefficient="acc_eq", level="input", threshold=0.0).meta.methods()
+    assert "with the threshold" not in given
+    how = {"metric": ["judge", "bleu"], "n_resamples": 1000, "rng": 1}
+    assert "share of 1,000 resamples of systems and inputs in which" in ds.meta.dominance("human", **how).meta.methods()
+    counted = ds.meta.discriminative_agreement("human", metric="judge", n_resamples=1000, rng=1).meta.methods()
+    assert "from 1,000 paired bootstrap resamples of inputs" in counted

@@ -5,7 +5,9 @@ import contextlib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
+from xsumstat.analyses import rater_severity
 from xsumstat.core.caveats import CautionWarning, LeftOutWarning
 
 RATERS = ["ann", "bob", "carl"]
@@ -114,3 +116,23 @@ def test_offsets_that_few_outputs_tell_by_chance_are_no_severity(by):
 def test_raters_of_systems_that_are_not_compared_do_not_count():
     ds = rated(UNEVEN).meta.to_scores(wide=True, ratings=RATERS)
     ds.meta.compare_systems(metric="human", system="a", other="b")
+
+
+@pytest.mark.parametrize("severe", [0.0, 0.1, 0.2, 0.4])
+def test_raters_differ_as_by_an_f_test_of_two_regressions(severe):
+    """Residuals of outputs alone and of outputs and raters, by dummy variables and least squares."""
+    decisions = set()
+    for seed in range(6):
+        rows = rated(UNEVEN, severe=severe, overlap=0.4, inputs=30, seed=seed)
+        ratings = rows.meta.to_scores(wide=True, ratings=RATERS)["rating"]
+        found = rater_severity.Severity.of(ratings, ratings.mean("rater"))
+        tall = rows.melt(["system", "input"], RATERS, "rater", "rating").dropna()
+        cells = pd.get_dummies(tall["system"] + tall["input"].astype(str), dtype=float).to_numpy()
+        both = np.hstack([cells, pd.get_dummies(tall["rater"], dtype=float).to_numpy()[:, 1:]])
+        y = tall["rating"].to_numpy()
+        rest = [((y - each @ np.linalg.lstsq(each, y, rcond=None)[0]) ** 2).sum() for each in (cells, both)]
+        df = len(y) - np.linalg.matrix_rank(both)
+        p = scipy.stats.f.sf((rest[0] - rest[1]) / 2 / (rest[1] / df), 2, df)
+        assert found.differs == (p <= 0.001)
+        decisions.add(found.differs)
+    assert severe not in (0.0, 0.4) or decisions == {severe > 0}

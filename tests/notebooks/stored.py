@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import copy
 import difflib
 import io
 import itertools
@@ -127,9 +128,9 @@ def complaints(stored: Any, fresh: Any) -> list[str]:
 
 
 def _in_order(outputs: Any) -> list[Any]:
-    """Streams that follow each other by name: which of a process's two came first is chance."""
-    runs = itertools.groupby(outputs, key=lambda output: output.output_type == "stream")
-    return [output for printed, run in runs for output in (sorted(run, key=_kind) if printed else run)]
+    """Streams that follow each other by name, each as one: which of a process's two came first is chance."""
+    runs = itertools.groupby(copy.deepcopy(outputs), key=lambda output: output.output_type == "stream")
+    return [output for printed, run in runs for output in (_joined(sorted(run, key=_kind)) if printed else run)]
 
 
 def _kind(output: Any) -> str:

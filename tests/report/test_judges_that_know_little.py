@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+import xarray as xr
 from judged_outputs import PEOPLE, scores, shown, table, tau
 
 import xsumstat  # noqa: F401
@@ -176,3 +177,48 @@ def test_human_scores_of_systems_alone_have_a_report():
     people = demo.score.sel(metric="human", drop=True).mean("input").rename("people")
     page = demo.drop_sel(metric="human").meta.report(people, kind="judge")
     assert page.results and page.conclusion().startswith("judge: ")
+
+
+def of_three(*, constant=False, reverse=False, runs=0):
+    """Ratings by three raters, and two judges, of whom one may give one grade or be reversed; or several runs."""
+    rng = np.random.default_rng(4)
+    quality = rng.normal(size=(4, 60))
+    coords = {"metric": ["judge", "weak"], "system": list("abcd"), "input": np.arange(60), "rater": list("xyz")}
+    scores = np.array([quality + rng.normal(size=quality.shape) for _ in range(2)])
+    scores[1] = quality + 3 * rng.normal(size=quality.shape)
+    if constant:
+        scores[1] = 3.0
+    if reverse:
+        scores[1] = -quality + 0.2 * rng.normal(size=quality.shape)
+    score = (("metric", "system", "input"), scores)
+    if runs:
+        score = ((*score[0], "run"), np.stack([scores + 0.1 * at for at in range(runs)], axis=-1))
+    ratings = quality + 0.7 * rng.normal(size=(3, 4, 60))
+    return xr.Dataset({"score": score, "rating": (("rater", "system", "input"), ratings)}, coords)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_judge_of_one_grade_does_not_change_the_coefficient_of_others():
+    plain, beside = (of_three(constant=each).meta.report(kind="judge") for each in (False, True))
+    found = [each.results["human_ceiling"] for each in (plain, beside)]
+    assert [each.attrs["coefficient"] for each in found] == ["kendall", "kendall"]
+    assert found[0]["correlation"].sel(metric="judge") == found[1]["correlation"].sel(metric="judge")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_reversed_judge_helps_as_much_as_its_correlation_is_strong():
+    ds = of_three(reverse=True)
+    ds["rating"][:, :, 30:] = np.nan
+    told = " ".join(ds.meta.report(kind="judge").text().split())
+    assert "Of the judges weak is used, because its scores correlate most strongly" in told
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_verdicts_that_single_runs_lack_are_counted():
+    ds = of_three(runs=3).sel(metric=["judge"])
+    ds["score"][0, 0, :7, 1] = np.nan
+    ds["score"][0, 1, 0] = np.nan  # no run scored it
+    n = 3 * (4 * 60 - 1)
+    page = ds.meta.report(kind="judge")
+    for told in (page.text(), page.html()):
+        assert f"7 of {n} verdicts are missing in single runs" in " ".join(told.split())

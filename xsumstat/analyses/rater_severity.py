@@ -27,8 +27,8 @@ class Severity:
     above: float
     moved: float
     sd: float  # of the human scores
-    differs: bool = True  # whether raters differ in severity beyond chance
-    apart: bool = True  # whether they rated other shares of the systems, beyond chance
+    differs: bool  # whether raters differ in severity beyond chance
+    apart: bool  # whether they rated other shares of the systems, beyond chance
 
     @classmethod
     def of(cls, ratings: xr.DataArray, values: xr.DataArray) -> Severity | None:
@@ -60,8 +60,11 @@ class Severity:
         way = "higher" if self.above > 0 else "lower"
         return f"{wording.name(self.rater)} grades {wording.number(abs(self.above))} {way} than the others"
 
-    def of_means(self) -> str:
-        """What this does to the systems' means."""
+    @property
+    def effect(self) -> str:
+        """What this does to the systems' means; empty if nothing beyond chance."""
+        if not self.uneven:
+            return ""
         return (
             f"raters differ in severity ({self.told}) and rated the systems unevenly, which moves the systems' means "
             f"by up to {wording.number(self.moved)} against each other"
@@ -70,20 +73,25 @@ class Severity:
 
 def effect_on_means(ratings: xr.DataArray, values: xr.DataArray) -> str:
     """How raters' severity moves the systems' means, or that it cannot be told; empty if neither is the case."""
-    if set(ratings.dims) != {"rater", *facts.CELLS} or ratings.sizes["system"] < 2:
+    if not _unevenly(_counts(ratings.transpose("rater", *facts.CELLS).notnull().values)):
         return ""
+    if said := unknown(ratings):
+        return said
+    found = Severity.of(ratings, values)
+    return "" if found is None else found.effect
+
+
+def unknown(ratings: xr.DataArray) -> str:
+    """That some raters have no outputs in common with others and rated other shares of the systems; else empty."""
     there = ratings.transpose("rater", *facts.CELLS).notnull().values
     there = there[there.any(axis=(1, 2))]
-    if len(there) < 2 or not _unevenly(_counts(there)):
-        return ""
     n, group = _connected(there)
-    if n > 1 and _unevenly(np.stack([there[group == at].sum(axis=(0, 2)) for at in range(n)])):
-        return (
-            "raters rated the systems unevenly, and some have no output in common with the others, so their severity "
-            "is unknown: a severe rater makes a system look worse"
-        )
-    found = Severity.of(ratings, values)
-    return found.of_means() if found is not None and found.uneven else ""
+    if not _unevenly(np.array([there[group == at].sum(axis=(0, 2)) for at in range(n)])):
+        return ""
+    return (
+        "raters rated the systems unevenly, and some have no output in common with the others, so their severity "
+        "is unknown: a severe rater makes a system look worse"
+    )
 
 
 def _counts(there: BoolArray) -> IntArray:
@@ -95,8 +103,9 @@ def _unevenly(counts: IntArray) -> bool:
     """Whether raters, or groups of them, (raters, systems) rated other shares of the systems, beyond chance."""
     from scipy.stats import chi2_contingency
 
-    counts = counts[:, counts.any(axis=0)][counts.any(axis=1)]
-    return min(counts.shape) > 1 and bool(chi2_contingency(counts).pvalue <= _BY_CHANCE)
+    counts = counts[counts.any(axis=-1)]
+    counts = counts[:, counts.any(axis=0)] if len(counts) > 1 else counts
+    return len(counts) > 1 and counts.shape[1] > 1 and bool(chi2_contingency(counts).pvalue <= _BY_CHANCE)
 
 
 def _differ(ratings: FloatArray, cells: rater_offsets.RatedCells) -> bool:

@@ -166,11 +166,8 @@ def _compared_systems(found: xr.Dataset) -> dict[str, int]:
     difference = found["difference"]
     if chunking.is_lazy(difference):
         return {}
-    labels: set[Hashable] = set()
-    for dim in DIMS:
-        there = difference.notnull().any([other for other in difference.dims if other != dim]).values
-        labels |= set(difference[dim].values[there].tolist())
-    return {"n_systems": len(labels)} if labels else {}
+    n = sum(pair_results.compared(difference, DIMS).values())
+    return {"n_systems": n} if n else {}
 
 
 def _check_ppi(ds: xr.Dataset, method: str, gold: Any, target: str) -> None:

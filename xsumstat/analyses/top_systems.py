@@ -73,7 +73,7 @@ def top_k_corr(
     """
     by = gold if by is None else by
     order, _ = ranked(ds, by, "gold" if by is gold else "by")
-    name = by if isinstance(by, str) else getattr(by, "name", None) or "other scores"
+    name = str((by.name or "other scores") if isinstance(by, xr.DataArray) else by)
     sizes = _sizes(k, len(order))
     resample = _random(resample, interval, sizes)
     keywords: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "method": method}

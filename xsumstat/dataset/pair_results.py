@@ -181,3 +181,15 @@ def pairs_of_groups(result: xr.Dataset) -> xr.Dataset:
     kept = result.drop_vars([name for name, each in result.data_vars.items() if not set(dims) <= set(each.dims)])
     picked = kept.isel(places).drop_vars(dims)
     return picked.rename(_pair=dims[0]).assign_coords({dims[0]: np.array(names, dtype=object)})
+
+
+def compared(difference: xr.DataArray, dims: tuple[str, str]) -> dict[Hashable, bool]:
+    """Whether each label of two dims of pairs has a difference from another one."""
+    there: dict[Hashable, bool] = {}
+    for dim in dims:
+        found = difference.notnull().any([other for other in difference.dims if other != dim]).values.tolist()
+        for label, one in zip(
+            np.atleast_1d(difference[dim].values).tolist(), np.atleast_1d(found).tolist(), strict=True
+        ):
+            there[label] = there.get(label, False) or one
+    return there

@@ -125,8 +125,7 @@ def _leads(result: xr.Dataset, values: FloatArray, shown: list[str], by: str = "
     measured = f"{by}; {coefficient(result)}" if by else coefficient(result)
     if len(named) == 1:
         told = f"{measured}{chance(result)}"
-        article = "a" if what == "correlation" else "an"
-        return wording.Sentence(f"{name(named[0])} has {article} {what} of {shown[0]} with {gold(result)}", told)
+        return wording.Sentence(f"{name(named[0])} has {_A[what]} of {shown[0]} with {gold(result)}", told)
     who = listed(named[at] for at in best)
     verb = "has" if len(best) == 1 else "have"
     told = f"{measured}, {len(named)} metrics{chance(result)}"
@@ -414,7 +413,7 @@ def top_k_corr(result: xr.Dataset) -> list[str]:
         if k == whole and scored == int(k):
             return f"all {k} systems"
         some = "" if scored == int(k) else f" ({scored:,} of them with scores)"
-        by = f" by {result.attrs['best_by']}" if "best_by" in result.attrs else ""
+        by = f" by {name(result.attrs['best_by'])}" if "best_by" in result.attrs else ""
         return f"the {k} best{' systems' if first else ''}{by}{some}"
 
     return [*_along(result, "k", among), _NARROW]
@@ -437,6 +436,7 @@ def _pairs_of_gap(gap: str, unit: str) -> str:
     return f"the pairs of systems from {100 * float(low):g} to {100 * float(high):g} %, by their distance"
 
 
+_A = {"correlation": "a correlation", "agreement": "an agreement"}
 _NARROW = "A narrower range alone makes correlations lower and less certain."
 
 
@@ -453,8 +453,7 @@ def _along(result: xr.Dataset, dim: str, among: Callable[[str, bool], str]) -> l
             texts.append(f"{where} no metric has a defined {what}")
             continue
         one = part.isel(metric=labels(part).index(best[0]))
-        article = "a" if what == "correlation" else "an"
-        verb = f"has {article} {what} of" if part.sizes["metric"] == 1 else f"has the highest {what},"
+        verb = f"has {_A[what]} of" if part.sizes["metric"] == 1 else f"has the highest {what},"
         found = estimated(one, "correlation")
         if len(best) > 1:
             verb, found = f"have the highest {what},", number(float(one["correlation"]))

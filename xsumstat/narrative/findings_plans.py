@@ -204,7 +204,7 @@ def _reached(one: xr.Dataset, alone: str) -> str:
         least, most = _bounds(one)
         told = f"The expected correlation of {_judge(one)} is {r}, with a {level} interval {number(value)} wide{beside}"
         no_use = value >= 0.99 * (most - least)
-        return f"{told}, which is all that a correlation can be: no design here tells anything" if no_use else told
+        return f"{told}, which is all that it can be: no design here tells anything" if no_use else told
     whose = {"mean": "a system's mean", "difference": "the difference of two systems"}[estimand]
     return f"The {level} interval of {whose} is {number(value)} wide{beside}"
 

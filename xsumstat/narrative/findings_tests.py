@@ -454,12 +454,7 @@ def compare_systems(result: xr.Dataset) -> list[str]:
 
 def _uncompared(result: xr.Dataset) -> list[str]:
     """Systems that share no scored input with another one."""
-    difference = result["difference"]
-    there: dict[Hashable, bool] = {}
-    for dim in ("system", "other_system"):
-        found = difference.notnull().any([other for other in difference.dims if other != dim]).values.tolist()
-        for label, one in zip(labels(result, dim), found, strict=True):
-            there[label] = there.get(label, False) or one
+    there = pair_results.compared(result["difference"], ("system", "other_system"))
     none = [label for label, one in there.items() if not one]
     if not none or len(none) == len(there):
         return []

@@ -186,7 +186,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["gold"] = wording.listed(map(wording.human_scores, golds)) if golds else wording.human_scores(None)
     filled["correlation"], filled["confidence"] = _correlations(result), confidence
     filled["margin"] = _RATER_MARGINS.get(str(attrs.get("margin")), filled.get("margin", "some"))
-    filled["best_by"] = f" by {attrs['best_by']}" if "best_by" in attrs else ""
+    filled["best_by"] = f" by {wording.name(attrs['best_by'])}" if "best_by" in attrs else ""
     filled["tests"], filled["resamples"] = _tests_of_margins(attrs), _resamples(attrs)
     filled["compared"] = "correlated" if wording.quantity(attrs) == "correlation" else "compared"
     filled["sought"] = f", for {confidence} % confidence intervals" if "confidence_level" in attrs else ""
@@ -207,15 +207,15 @@ def _aim(result: xr.Dataset) -> str:
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
     aim = AIMS[_analysis(result)]
     if "ci_low" in result and not wording.has_intervals(result):
-        aim = aim.replace(", with confidence intervals of the difference", "").replace(
-            ", with confidence intervals", ""
-        )
+        aim = re.sub(", with confidence intervals( of the difference)?", "", aim)
     return " ".join(filter(None, [aim.format_map(_Filled(filled)).replace(" ,", ","), drawn.sentence(attrs, "were")]))
 
 
 def _resamples(attrs: Mapping[Any, Any]) -> str:
-    over = {"both": "systems and inputs"}.get(str(attrs.get("resample")), f"{attrs.get('resample')}s")
-    return f"{int(attrs['n_resamples']):,} bootstrap resamples of {over}" if "n_resamples" in attrs else "resamples"
+    """How many resamples of what, of a result that does not tell its intervals."""
+    dims = str(attrs.get("resample", "both")).replace("both", "system input").split()
+    over = wording.listed(f"{dim}s" for dim in dims)
+    return f"{int(attrs['n_resamples']):,} resamples of {over}" if "n_resamples" in attrs else "resamples"
 
 
 def _tests_of_margins(attrs: Mapping[Any, Any]) -> str:
@@ -420,12 +420,12 @@ def _of_groups(result: xr.Dataset) -> list[str]:
     if wording.OF_GROUPS not in result.attrs or by not in result.dims:
         return []
     ways: dict[str, list[Hashable]] = {}
+    usual = (_of_intervals(result), _of_tests(result))
     for label in json.loads(result.attrs[wording.OF_GROUPS]):
         if label not in result[by].values.tolist():
             continue
         one = wording.of_group(result.sel({by: label}))
         tested = "pvalue" not in one or bool(one["pvalue"].notnull().any())
-        usual = (_of_intervals(result), _of_tests(result))
         for own in (_of_intervals(one), _of_tests(one) if tested else ""):
             if own and own not in usual:
                 ways.setdefault(own, []).append(label)
@@ -450,11 +450,10 @@ def _of_level(result: xr.Dataset) -> str:
 def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
     """What happens to inputs on which scores are constant; of parts and of several golds without a number."""
     record, tied = COEFFICIENTS.get(str(attrs.get("coefficient"))), attrs.get("constant_inputs")
-    defined = record is not None and record.of_constants
-    if attrs.get("undefined") == "zero" and attrs.get("level") == "input" and not defined:
+    averaged = attrs.get("level") == "input" and not (record is not None and record.of_constants)
+    if attrs.get("undefined") == "zero" and averaged:
         return "Inputs on which a metric's scores or the human scores are constant count as a correlation of 0. "
     of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
-    averaged = attrs.get("level") == "input" and record is not None and not record.of_constants
     if tied == result_attrs.SOME or (of_parts and averaged):
         return "Averages leave out the inputs on which a metric's scores or the human scores are constant. "
     if tied is None:

@@ -24,6 +24,7 @@ from xsumstat.dataset import (
     align,
     calibrated,
     chunking,
+    facts,
     golds,
     locate,
     metric_choice,
@@ -68,7 +69,10 @@ class Subject:
     @functools.cached_property
     def uneven(self) -> str:
         """How the raters' severity moves the systems' means, or that it is unknown; empty if neither."""
-        return rater_severity.effect_on_means(self.people.each, self.people.values) if self.people.n_raters > 1 else ""
+        each = self.people.each
+        if self.people.n_raters < 2 or set(each.dims) != {"rater", *facts.CELLS}:
+            return ""
+        return rater_severity.unknown(each) or ("" if self.severity is None else self.severity.effect)
 
     @functools.cached_property
     def unrated(self) -> list[Hashable]:

@@ -24,10 +24,8 @@ _MOST_JUDGES = 3
 # Fewer prompts or raters than these are weak points, as is an alpha below Krippendorff's lower limit.
 _FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
 
-# What follows verdicts of the alternative annotator test: one that a judge without knowledge gets, too, is empty.
-_EMPTY = {"may": "", "empty": ", as may a judge that gives every output the most frequent grade", "may not": ""}
-
-_HAS = {True: "has", False: "have"}
+# What follows a verdict of the alternative annotator test that a judge without knowledge gets, too.
+_AS_A_CONSTANT = ", as may a judge that gives every output the most frequent grade"
 
 Results = Mapping[str, xr.Dataset]
 
@@ -173,18 +171,18 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
 def _replaces(label: Hashable, shown: Results) -> str:
     """The verdicts of the alt-test with the margin that was named, or those for experts and for crowd workers."""
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
-    verdicts: dict[str, list[str]] = {"may": [], "empty": [], "may not": []}
+    verdicts: dict[tuple[str, str], list[str]] = {("may", ""): [], ("may", _AS_A_CONSTANT): [], ("may not", ""): []}
     for test in tests:
         rate = test["winning_rate"].sel(metric=label)
         if rate.ndim == 0 and bool(rate.notnull()):
             margin = float(test.attrs["margin"])
             usual = f" (usual for {USUAL_MARGINS[margin]})" if margin in USUAL_MARGINS else ""
             empty = findings_tests.constant_passes(test.sel(metric=[label]))
-            verdict = "empty" if empty else "may" if float(rate) >= WINNING else "may not"
+            verdict = ("may" if float(rate) >= WINNING else "may not", _AS_A_CONSTANT if empty else "")
             verdicts[verdict].append(f"{wording.setting(margin)}{usual}")
     said = [
-        f"{what.replace('empty', 'may')} replace a rater with the margin {wording.listed(margins)}{_EMPTY[what]}"
-        for what, margins in verdicts.items()
+        f"{may} replace a rater with the margin {wording.listed(margins)}{beside}"
+        for (may, beside), margins in verdicts.items()
         if margins
     ]
     return f"By the alternative annotator test it {', and '.join(said)}." if said else ""
@@ -224,9 +222,8 @@ def _weak_points(about: Subject, shown: Results) -> str:
     if about.uneven:
         weak.append(about.uneven)
     if about.unrated:
-        weak.append(
-            f"{wording.listed(map(wording.name, about.unrated))} {_HAS[len(about.unrated) == 1]} no human score"
-        )
+        verb = "has" if len(about.unrated) == 1 else "have"
+        weak.append(f"{wording.listed(map(wording.name, about.unrated))} {verb} no human score")
     tests = [shown[key] for key in ("alt_test", CROWD_TEST) if key in shown]
     passed = [each for each in tests if findings_tests.constant_passes(each)]
     margins = [wording.setting(float(each.attrs["margin"])) for each in passed]
