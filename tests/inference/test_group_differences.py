@@ -287,3 +287,18 @@ def test_cells_that_groups_share_are_a_part_of_the_dim_that_does_not_contain_the
     whole, other = ("input", "system") if level == "within_system" else BOTH
     assert [each.matrix[0, 1] for each in found] == pytest.approx([shared[whole], shared[other] - noise], rel=1e-9)
     assert abs(noise) > 1e-6
+
+
+def test_inputs_without_a_correlation_in_a_group_give_no_degrees_of_freedom():
+    """By Satterthwaite over inputs: each contributes the variance of a mean of r to the groups in which it has one."""
+    x, z = scores(8, (12, 40))
+    z[6:, 9:] = 1.0
+    measure = checked_measure("input", "pearson", "pairwise", "drop")
+    one, two = compared(x, z, measure, "system", (6, 6), ("input",))
+    found = group_differences.difference(one, two, measure, ("input",))
+    spreads = [each.estimated.standard_error**2 for each in (one, two)]
+    parts = [spreads[0] / 40 + (spreads[1] / 9 if at < 9 else 0.0) for at in range(40)]
+    assert found.df == pytest.approx(sum(parts) ** 2 / sum(part**2 for part in parts) - 1)
+    assert found.df < 39
+    test = group_differences.heterogeneity([one, two], measure, ("input",))
+    assert test.df_denominator == pytest.approx(found.df)

@@ -122,6 +122,13 @@ def test_labels_that_look_the_same_are_told_once(tmp_path):
 def test_labels_that_look_different_are_not_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cells.report_alike({"system": [NFC, NFC + " ", "Andre", "andr\xe9", 1, 2.5, None], "input": [NFD]})
+        cells.report_alike({"metric": [NFC, NFC + " ", "Andre", "andr\xe9", 1, 2.5, None], "input": [NFD]})
     with pytest.warns(UserWarning, match=r"'K' and '\\u212a'"):  # Kelvin's sign
         cells.report_alike({"system": ["K", "\u212a"]})
+
+
+def test_systems_that_differ_in_case_alone_are_named_and_inputs_are_not():
+    with pytest.warns(
+        UserWarning, match="^system: some labels differ in upper and lower case alone, .*: 'Atlas' and 'atlas'$"
+    ):
+        cells.report_alike({"system": ["Atlas", "atlas", "b"], "input": ["aB", "ab"]})

@@ -234,7 +234,7 @@ def test_the_command_line_reads_records_once(tmp_path, monkeypatch, ending):
 
 def test_texts_of_unknown_order_are_to_be_named():
     frame = outputs(ann_x=["poor", "fine"] * 6, ann_y=["fine", "poor"] * 6, judge=grades())
-    with pytest.raises(TypeError, match=r"name them from the lowest to the highest, such as labels=\['poor', 'fine'\]"):
+    with pytest.raises(TypeError, match=r"name them from the lowest to the highest, as labels=\['poor', 'fine'\]"):
         frame.meta.to_scores(system="model", input="prompt_id", wide=True, ratings=["ann_x", "ann_y"])
     assert roles.labels_of(frame) == [] and roles.labels_of(outputs(judge=["yes", "no"] * 6)) == ["no", "yes"]
     assert roles.labels_of(outputs(judge=["yes", "no"] * 6, ann_x=["good", "bad"] * 6)) == []  # two pairs of texts
@@ -352,3 +352,16 @@ def test_a_second_rule_needs_a_second_option(capsys):
     with pytest.raises(SystemExit):
         cli.main(["demo", "--require", "kendall >= .4", "alt_test"])
     assert "error: alt_test belongs to no option; repeat --require for each rule" in capsys.readouterr().err
+
+
+def test_of_a_prompt_and_its_topic_the_prompt_is_the_input_though_rows_are_repeated():
+    frame = pd.DataFrame({"prompt_id": [1, 2, 3, 4] * 2, "topic": [*"xxyy"] * 2, "human": 1.0, "judge": 2.0})
+    assert roles.of(frame, {}).input == "prompt_id"
+    gaps = frame.assign(prompt_id=frame["prompt_id"].where(frame["prompt_id"] < 4))
+    assert roles.of(gaps, {}).input == "prompt_id"
+
+
+def test_repeated_outputs_of_a_frame_without_a_system_name_it():
+    frame = pd.DataFrame({"input": [1, 1], "rouge": [0.1, 0.2]})
+    with pytest.raises(ValueError, match="no column has a usual name for the system: system=.*; or pass aggregate"):
+        frame.meta.to_scores(wide=True)

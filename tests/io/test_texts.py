@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import warns
 
 import xsumstat
 from xsumstat.cli.main import main
@@ -128,7 +129,7 @@ def test_verdicts_of_tools_are_a_metric_with_labels(tmp_path):
 @pytest.mark.parametrize("found", [["Pass", "Fail"], ["Fail", "Pass"]])
 def test_the_advice_on_texts_has_the_usual_order(found):
     rows = pd.DataFrame({"system": ["a", "a"], "input": [1, 2], "human": found, "judge": [1.0, 0.0]})
-    with pytest.raises(TypeError, match=r"such as labels=\['Fail', 'Pass'\]"):
+    with pytest.raises(TypeError, match=r"as labels=\['Fail', 'Pass'\]"):
         rows.meta.to_scores(wide=True, ratings=["human"])
 
 
@@ -169,3 +170,48 @@ def test_a_rater_who_is_a_value_of_a_column_needs_the_column_of_metrics(tmp_path
     rows.to_csv(tmp_path / "tidy.csv", index=False)
     assert main([str(tmp_path / "tidy.csv"), "--raters", "human", "--metric", "judge"]) == 2
     assert "--metric-column" in capsys.readouterr().err
+
+
+WORDS = ["terrible", "bad", "ok", "good", "great"]
+
+
+def beside_numbers(words, **numbers):
+    frame = pd.DataFrame({"system": ["a", "b"] * 5, "input": np.repeat(range(5), 2), "words": words * 2})
+    return frame.assign(**numbers)
+
+
+@pytest.mark.parametrize("tidy", [False, True])
+def test_words_beside_as_many_grades_from_1_are_these_grades(tidy):
+    frame = beside_numbers(WORDS, gpt=[1, 5, 2, 4, 3] * 2)
+    how = {"wide": True}
+    if tidy:
+        frame, how = frame.melt(["system", "input"], var_name="metric", value_name="score"), {}
+    with warns("labels_beside_numbers", "became 1 to 5, as 'gpt' has grades from 1 to 5"):
+        ds = frame.meta.to_scores(labels=WORDS, **how)
+    assert "labels" not in ds.attrs
+    expected = {word: at for at, word in enumerate(WORDS, 1)}
+    read = ds.score.sel(metric="words").to_series()
+    assert all(read[row.system, row.input] == expected[row.words] for row in beside_numbers(WORDS).itertuples())
+
+
+@pytest.mark.parametrize(
+    "numbers", [[0, 4, 1, 2, 3], [10, 50, 20, 30, 40], [0, 1, 1, 0, 1], [1.5, 2, 3, 4, 5], [3, 3, 3, 3, 3]]
+)
+@pytest.mark.ignore_codes("perhaps_no_metric")
+def test_words_beside_other_numbers_begin_with_0(numbers):
+    ds = beside_numbers(WORDS, gpt=numbers * 2).meta.to_scores(wide=True, labels=WORDS)
+    assert np.unique(ds.score.sel(metric="words")).tolist() == [0, 1, 2, 3, 4] and ds.attrs["labels"]
+
+
+def test_grades_from_0_and_from_1_beside_words_are_reported():
+    frame = beside_numbers(WORDS, gpt=[1, 5, 2, 4, 3] * 2, llama=[0, 4, 1, 2, 3] * 2)
+    with warns("labels_beside_numbers", "became 0 to 4, as the grades of 'llama', but 'gpt' has grades from 1 to 5"):
+        frame.meta.to_scores(wide=True, labels=WORDS)
+
+
+def test_human_scores_in_words_are_the_grades_of_the_judges():
+    ds = beside_numbers(WORDS, gpt=[1, 5, 2, 4, 3] * 2).drop(columns="words").meta.to_scores(wide=True)
+    human = beside_numbers(WORDS).rename(columns={"words": "human"})
+    with warns("labels_beside_numbers", "became 1 to 5"):
+        found = xsumstat.add_gold(ds, human, labels=WORDS)
+    assert found.score.sel(metric="human", system="a", input=0) == 1 and "labels" not in found.attrs

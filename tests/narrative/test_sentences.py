@@ -196,7 +196,7 @@ def test_normality_of_groups_is_a_share_of_the_groups():
         "normality", {"pvalue": (("metric", "input"), p)}, {"metric": ["a", "b"], "input": list("wxyz")}, alpha=0.05
     )
     assert conclusion(one).startswith(
-        "Normality is rejected in a share of .33 (a) to .75 (b) of 4 groups of scores (Shapiro and Wilk's test of each"
+        "Normality is rejected in a share of .33 (a) to .75 (b) of 3 or 4 groups of scores (Shapiro and Wilk's test of "
     )
 
 
@@ -421,13 +421,13 @@ def test_of_many_labels_the_best_are_counted_and_those_without(without):
     r[:, 5 - without :] = NAN
     one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
     rest = f"; for {without} none is defined" if without else ""
-    assert f"Of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
+    assert f"By the estimates, of 5 labels of input the best is a in {4 - without} and b in 1{rest}." in conclusion(one)
 
 
 def test_of_many_labels_with_one_best_metric():
     r = np.array([[0.5, 0.5, 0.6, 0.5, 0.5], [0.4, 0.4, 0.4, 0.4, 0.4]])
     one = made("corr", {"correlation": (("metric", "input"), r)}, {"metric": ["a", "b"], "input": list("vwxyz")})
-    assert conclusion(one).startswith("a is the best in all 5 labels of input.")
+    assert conclusion(one).startswith("By the estimates, a is the best in all 5 labels of input.")
 
 
 def test_some_labels_get_a_sentence_each_and_the_common_part_once():
@@ -435,7 +435,7 @@ def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     kinds = {"metric": ["a", "b"], "kind": [*"vwxy", "all"]}
     one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
     said = conclusion(one)
-    assert said.startswith("Of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
+    assert said.startswith("By the estimates, of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
     for label, best in (
         ("v", "a has the highest correlation with the human scores: .50"),
         ("w", "b has the highest correlation with the human scores: .40"),

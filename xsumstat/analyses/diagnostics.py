@@ -53,6 +53,7 @@ def normality(
     alpha = validate.fraction("alpha", alpha)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=level, later=later)
+    schema.report_unscored(score, later)
     groups = [levels.GROUPS[level]] if level in levels.GROUPS else []
 
     def each(values: FloatArray) -> tuple[Any, Any]:
@@ -111,6 +112,7 @@ def pca(
     n_components = validate.integer("n_components", n_components, 1)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level="global", later=later)
+    schema.report_unscored(score, later)
     points = [dim for dim in score.dims if dim not in facts.CELLS]
     score = chunking.whole(score.transpose(*points, "system", "input"), [str(dim) for dim in score.dims])
     n_points = math.prod(score.sizes[dim] for dim in points)

@@ -187,6 +187,7 @@ def _attrs(counting: Counting, bands: Bands, n_drawn: Any) -> dict[str, Any]:
 
 def _outputs(ds: xr.Dataset, metric: Any, later: Checks) -> xr.DataArray:
     score = schema.prepare_metrics(ds, metric_choice.automatic(ds, metric), level=None, later=later)
+    schema.report_unscored(score, later)
     if set(score.dims) - set(facts.CORE):
         raise ValueError(f"score has the dims {validate.listing(score.dims)}; select one label of each additional one")
     if score.sizes["metric"] < 2:

@@ -52,6 +52,7 @@ def input_effect(
     confidence_level = validate.fraction("confidence_level", confidence_level)
     later = Checks()
     score = schema.prepare_metrics(ds, metric, level=None, later=later)
+    schema.report_unscored(score, later)
     if score.sizes["input"] < 2:
         raise ValueError("an effect of the input needs at least 2 inputs, got 1")
     dims = {**dict.fromkeys(_OF_ALL, ()), **dict.fromkeys(_OF_INPUT, ["input"])}

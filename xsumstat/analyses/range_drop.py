@@ -18,6 +18,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import metric_choice, pair_results, results
 from xsumstat.dataset import scores as schema
+from xsumstat.dataset.value_checks import Checks
 from xsumstat.inference.intervals import bootstrap_interval
 from xsumstat.resampling import draws, jobs, threads
 
@@ -98,6 +99,7 @@ def range_drop(
     n_simulations = validate.n_draws("n_simulations", n_simulations, 19)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_cells(ds, metric_choice.automatic(ds, metric), level="input")
+    schema.report_unscored(score, Checks())
     deciding = ranges.prepared(ds, metrics).compute()
     if score.sizes["metric"] < 2:
         raise ValueError("metric must name at least 2 metrics, which are correlated with each other")

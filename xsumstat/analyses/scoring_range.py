@@ -98,7 +98,10 @@ def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.Da
     if isinstance(metrics, list | tuple):
         for label in metrics:
             validate.column("each of metrics", label)
-    return schema.prepare_metrics(ds, metric_choice.automatic(ds, metrics), level=None, later=later)
+    score = schema.prepare_metrics(ds, metric_choice.automatic(ds, metrics), level=None, later=later)
+    if later is not None:
+        schema.report_unscored(score, later)
+    return score
 
 
 def requested(

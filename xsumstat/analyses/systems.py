@@ -16,9 +16,20 @@ from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
 from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, IntArray
-from xsumstat.dataset import chunking, drawn, facts, golds, labelled, metric_choice, pair_results, result_attrs, results
+from xsumstat.dataset import (
+    checks,
+    chunking,
+    drawn,
+    facts,
+    golds,
+    labelled,
+    metric_choice,
+    pair_results,
+    result_attrs,
+    results,
+)
 from xsumstat.dataset import scores as schema
-from xsumstat.dataset.value_checks import Checks
+from xsumstat.dataset.value_checks import Checks, by_metric
 from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
 
@@ -118,6 +129,8 @@ def compare_systems(
         score, later = ratings.score, ratings.later
     else:
         score = schema.prepare_metrics(ds, metric, level=None, later=later)
+        n_cells = score.size // score.sizes["metric"]
+        later.make(checks.report_unscored_beside, by_metric(facts.unscored_beside, [score]), n_cells)
         for label in metric_choice.human_labels(score):
             drawn.warn_ignored(ds, score.sel(metric=label), later)
     rows = metric_choice.choose(score, system, "system", dim="system")

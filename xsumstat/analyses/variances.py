@@ -152,6 +152,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
         there = {dim: human.indexes[dim] for dim in facts.CELLS if dim in ratings.indexes}
         ratings = ratings.sel(there)
     later = schema.checks_of(score, human, name)
+    schema.report_unscored(score, later)
     names = [own[0] if own else name, *labels]
     return _Scores(score, human, ratings, names, called, dropped, later)
 

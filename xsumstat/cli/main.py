@@ -588,12 +588,14 @@ def _example(found: roles.Roles, args: argparse.Namespace) -> str:
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:
+    labels = texts.checked(args.labels, golds.texts_of(ds))
     ratings, how = human_scores.read_human(
         args.gold_file,
         system=args.system_column,
         input=args.input_column,
         column=args.gold,
-        labels=texts.checked(args.labels, golds.texts_of(ds)),
+        labels=labels,
+        lowest=human_scores.lowest_code(ds, labels),
     )
     _say(f"{args.gold_file.name}: {how}")
     ds, match = human_scores.join(ds, ratings, name=args.gold or "human")

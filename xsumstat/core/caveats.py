@@ -137,6 +137,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "perhaps_no_metric",
             "rare_class",
             "repeated_system",
+            "labels_beside_numbers",
             "reversed_labels",
             "rests_on_one_system",
             "rough_plan",

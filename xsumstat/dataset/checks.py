@@ -256,6 +256,27 @@ def report_cells(found: Gaps, what: str) -> None:
         _warn_of_counts(what, labels, found.cells.values, found.sizes[2], "metrics", "cells_left_out")
 
 
+def report_unscored(found: Presence) -> None:
+    """Report the number of outputs of each metric that an analysis without gold leaves out.
+
+    Outputs without a score by any of several metrics count as no outputs.
+    """
+    there = found.bits.values
+    every = int(np.bitwise_count(np.bitwise_or.reduce(there)).sum()) if len(there) > 1 else found.n_cells
+    counts = every - np.bitwise_count(there).sum(axis=1, dtype=np.int64)
+    _warn_of_unscored(found.bits, counts, every)
+
+
+def report_unscored_beside(found: Fact, n_cells: int) -> None:
+    """Report the number of outputs of each metric that comparisons of systems leave out."""
+    _warn_of_unscored(found, found.values, n_cells)
+
+
+def _warn_of_unscored(found: Fact, counts: IntArray, n_cells: int) -> None:
+    what = f"outputs left out, because the metric has no score{_see_missingness()}"
+    _warn_of_counts(what, found.labels["metric"], counts, n_cells, "metrics", "cells_left_out")
+
+
 def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
     """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:

@@ -210,6 +210,14 @@ def of_metrics(
     return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied)
 
 
+def unscored_beside(scores: Sequence[xr.DataArray]) -> Fact:
+    """Outputs without a score on inputs where another system has one, (metric,), by each metric of the only list."""
+    values = scores[0].transpose("metric", ..., *CELLS)
+    lacking = np.isnan(values.values)
+    lacking &= ~lacking.all(axis=-2, keepdims=True)
+    return Fact.of(["metric"], lacking.sum(axis=tuple(range(1, lacking.ndim))), values)
+
+
 def spread_of_one(scores: Sequence[xr.DataArray]) -> Fact:
     """Spread of the only scores of a list, for `value_checks.by_metric`."""
     return spread(scores[0])

@@ -185,6 +185,11 @@ def prepare_metrics(ds: xr.Dataset, metric: Any, *, level: str | None, later: Ch
     return score
 
 
+def report_unscored(score: xr.DataArray, later: Checks) -> None:
+    """Report outputs that an analysis of metrics alone leaves out."""
+    later.make(checks.report_unscored, by_metric(facts.presence, [score]))
+
+
 def prepare_computed(ds: xr.Dataset, metric: Any, *, level: str | None = None, further: bool = True) -> xr.DataArray:
     later = Checks()
     score = prepare_metrics(ds, metric, level=level, later=later)

@@ -76,7 +76,12 @@ class Layout:
 
     @cached_property
     def _solvers(self) -> dict[Axes, FloatArray]:
-        return {without: _inverse(self.coefficients(without)) for without in ((), *_LEFT_OUT)}
+        return {}
+
+    def _solver(self, without: Axes) -> FloatArray:
+        if without not in self._solvers:
+            self._solvers[without] = _inverse(self.coefficients(without))
+        return self._solvers[without]
 
     def estimate(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Covariance of two scores' effects, for each effect; NaN where the cells do not identify it."""
@@ -100,7 +105,7 @@ class Layout:
     def _solved(self, x: FloatArray, y: FloatArray, without: Axes) -> FloatArray:
         forms = self.forms(x, y, without)
         values = forms.reshape(len(forms), -1).T[..., None]
-        return np.asarray((self._solvers[without] @ values)[..., 0].T)
+        return np.asarray((self._solver(without) @ values)[..., 0].T)
 
 
 def _union(one: Axes, other: Axes) -> Axes:

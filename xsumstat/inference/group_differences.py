@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -135,8 +136,7 @@ def components(groups: Sequence[Group], measure: Measure, dims: tuple[str, ...])
         lost = len(measure.given) if dim == whole and measure.level != "global" else 0
         sizes = [jackknife.among_defined(each.parts, dims, len(each.labels[dim]) - 1 - lost) for each in groups]
         if shared:
-            union = len(np.unique(np.concatenate([each.labels[dim] for each in groups])))
-            found.append(Component(matrix, union - 1 - lost))
+            found.append(Component(matrix, _n_shared(groups, dim, own) - 1 - lost))
         else:
             units = np.eye(len(groups))
             found += [Component(np.diag(own * unit), df) for unit, df in zip(units, sizes, strict=True)]
@@ -152,6 +152,26 @@ def _products(moved: Sequence[FloatArray], labels: Sequence[IntArray]) -> tuple[
         row[at] = values
         there[at] += 1
     return placed @ placed.T, bool((there > 1).any())
+
+
+def _n_shared(groups: Sequence[Group], dim: str, variances: FloatArray) -> float:
+    """Number of labels that groups share; by Satterthwaite ``(Σt)²/Σt²`` where not all have all of them.
+
+    t is a label's part of the variances, to which all labels of a group with a correlation contribute alike.
+    """
+    there = [each.labels[dim][_defined(each.parts, dim)] for each in groups]
+    labels = np.unique(np.concatenate(there))
+    own = np.array([np.isin(labels, each) for each in there])
+    parts = variances / own.sum(axis=1) @ own
+    return len(labels) if own.all() or not parts.any() else float(parts.sum() ** 2 / np.sum(parts**2))
+
+
+def _defined(parts: Parts, dim: str) -> Any:
+    """Places of the labels with a correlation (all, unless correlations of groups are averaged)."""
+    if not isinstance(parts, OfGroups) or dim == parts.members:
+        return slice(None)
+    here = ~np.isnan(parts.r)
+    return here if parts.clusters is None else np.isin(np.unique(parts.clusters), parts.clusters[here])
 
 
 def _products_of_cells(groups: Sequence[Group]) -> FloatArray:

@@ -115,6 +115,21 @@ def report_alike(labels: Mapping[Hashable, Iterable[Hashable]]) -> None:
                 "spell them alike, as unicodedata.normalize('NFC', label) does",
                 "look_alike_labels",
             )
+    for what in sorted({"system", "rater"} & set(labels), key=str):
+        _report_other_case(what, labels[what])
+
+
+def _report_other_case(what: Hashable, labels: Iterable[Hashable]) -> None:
+    """Warn of labels that differ in upper and lower case alone; of inputs such labels may be different ones."""
+    first: dict[str, str] = {}
+    texts = [label for label in labels if isinstance(label, str)]
+    pairs = [(first[label.casefold()], label) for label in texts if first.setdefault(label.casefold(), label) != label]
+    if pairs:
+        listed = "; ".join(f"{one!r} and {other!r}" for one, other in pairs[:3])
+        validate.warn(
+            f"{what}: some labels differ in upper and lower case alone, and count as different: {listed}",
+            "look_alike_labels",
+        )
 
 
 def natural(label: str) -> list[tuple[int, int | str]]:

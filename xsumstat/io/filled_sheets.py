@@ -29,7 +29,7 @@ class Sheet:
     columns: list[str]
 
 
-def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
+def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str], lowest: int) -> Sheet:
     """A filled file, each row an output of the scores."""
     if not path.exists():
         raise stores.no_such(path)
@@ -43,7 +43,7 @@ def read(path: Path, ds: xr.Dataset, name: str, scale: Sequence[str]) -> Sheet:
     columns = _filled(ds, names, name, labels)
     if columns:
         frame = frame[[*labels, *columns]]
-        frame = texts.coded(frame, scale, labels, columns) if scale else frame
+        frame = texts.coded(frame, scale, labels, columns, lowest=lowest) if scale else frame
         frame = frame.assign(**{each: _numbers(frame[each], path.name, bool(scale)) for each in columns})
         if not frame[columns].notna().any(axis=None):
             raise ValueError(f"{path.name} has no rating: {validate.listing(columns)} is empty in all rows")

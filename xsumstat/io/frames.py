@@ -89,7 +89,7 @@ def to_scores(
         "human" and "covariate" are analysed only if `metric=` names them.
     labels : list of str, optional
         Texts that scores are, lowest first, as ``["fail", "pass"]``: they become 0, 1, ...; ``ds.attrs["labels"]`` has
-        a line each. Other metrics may have numbers.
+        a line each. Beside metrics with as many grades from 1 they become these grades.
 
     Returns
     -------
@@ -127,7 +127,9 @@ def to_scores(
     scale = texts.checked(labels)
     texts.report_reversed(scale)
     who = None if wide else "metric" if metric is None else metric
-    table = texts.coded(table, scale, [system, input, *dims, rater], _of_scores(metric, value, ratings, wide), who)
+    labelled = [system, input, *dims, rater]
+    lowest = texts.lowest_code(table, scale, labelled, who)
+    table = texts.coded(table, scale, labelled, _of_scores(metric, value, ratings, wide), who, lowest)
     table, dims = runs.named(table, run, dims)
     how: dict[str, Any] = {"metric": metric, "system": system, "input": input, "value": value, "wide": wide}
     how |= {"dims": dims, "aggregate": aggregate, "repeated": run is not None}
@@ -144,7 +146,7 @@ def to_scores(
     if wide and run is None:
         _report_rows_without_scores(table, ds, [system, input, *dims])
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
-    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
+    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale and not lowest else ds
 
 
 def _of_scores_alone(
@@ -304,7 +306,9 @@ def read_scores(
     scale = texts.checked(labels)
     texts.report_reversed(scale)
     who = None if wide else metric
-    frame = texts.coded(frame, scale, [system, input, *dims, rater], _of_scores(columns, value, ratings, wide), who)
+    labelled = [system, input, *dims, rater]
+    lowest = texts.lowest_code(frame, scale, labelled, who)
+    frame = texts.coded(frame, scale, labelled, _of_scores(columns, value, ratings, wide), who, lowest)
     frame, dims = runs.named(frame, run, dims)
     how: dict[str, Any] = {"metric": columns if wide else metric, "system": system, "input": input, "value": value}
     how |= {"wide": wide, "dims": dims, "aggregate": aggregate, "place": place, "repeated": run is not None}
@@ -314,7 +318,7 @@ def read_scores(
         _report_rows_without_scores(frame, ds, [system, input, *dims])
     gold = roles.MEAN if ratings is not None else gold
     ds = declarations.declared(ds, gold=gold, lower_is_better=(), kind=kind or None)
-    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale else ds
+    return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale and not lowest else ds
 
 
 def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:

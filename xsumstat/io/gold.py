@@ -91,22 +91,32 @@ def add_gold(
     validate.label("name", name)
     locate.checked_scores(ds)
     scale = texts.checked(labels, golds.texts_of(ds))
+    lowest = lowest_code(ds, scale)
     draw = drawn.find(ds)
     ratings: Any = human
     if isinstance(human, str | PathLike):
-        sheet = filled_sheets.read(validate.path("human", human), ds, name, scale)
+        sheet = filled_sheets.read(validate.path("human", human), ds, name, scale, lowest)
         frame = sheet.frame
-        ratings = _rated(frame, sheet.labels, sheet.columns) if sheet.columns else _of_frame(frame, scale)
+        ratings = _rated(frame, sheet.labels, sheet.columns) if sheet.columns else _of_frame(frame, scale, lowest)
     elif tabular.is_frame(human):
-        ratings = _of_frame(human, scale)
+        ratings = _of_frame(human, scale, lowest)
     if isinstance(ratings, xr.DataArray):
-        ratings = texts.coded_array(ratings, scale)
+        ratings = texts.coded_array(ratings, scale, lowest)
     joined_scores, match = join(ds, ratings, name=name)
     if not match.is_complete and (draw is None or match.n_unknown):
         validate.warn(match.text("the scores"), "scores_left_out")
     if draw is not None:
         drawn_ratings.report(ds["score"], joined_scores["score"].sel(metric=name, drop=True), draw)
-    return joined_scores.assign_attrs(labels=text_attrs.joined(scale)) if scale else joined_scores
+    return joined_scores.assign_attrs(labels=text_attrs.joined(scale)) if scale and not lowest else joined_scores
+
+
+def lowest_code(ds: xr.Dataset, labels: Sequence[str]) -> int:
+    """The code of the lowest label of human scores; 0 for scores that have labels already, or that are not read yet."""
+    score = ds["score"]
+    if not labels or golds.texts_of(ds) or score.chunks:
+        return 0
+    each = {label: score.sel(metric=label).values.ravel() for label in score.indexes["metric"]}
+    return texts.lowest_beside({label: values[~np.isnan(values)] for label, values in each.items()}, labels)
 
 
 def _rated(
@@ -255,6 +265,7 @@ def read_human(
     input: str | None = None,
     column: str | None = None,
     labels: Sequence[str] = (),
+    lowest: int = 0,
 ) -> tuple[xr.DataArray, str]:
     """Human scores (system, input, or also rater) from a table, and how its columns were read."""
     path = Path(path)
@@ -271,16 +282,16 @@ def read_human(
     found = columns.of_labels(names, path.name, {"system": system, "input": input})
     with stores.reading(path):
         frame, _ = frames.table(path, list(found.values()))
-    frame = texts.coded(frame, labels, found.values(), [] if column is None else [column])
+    frame = texts.coded(frame, labels, found.values(), [] if column is None else [column], lowest=lowest)
     ratings, said, _ = _ratings(frame, found, column, path.name)
     return ratings, said
 
 
-def _of_frame(frame: Any, scale: Sequence[str]) -> xr.DataArray:
+def _of_frame(frame: Any, scale: Sequence[str], lowest: int) -> xr.DataArray:
     table = rows.prepared(tabular.as_pandas(frame), None)
     names = [name for name in table.columns if isinstance(name, str)]
     found = columns.of_labels(names, _FRAME)
-    table = texts.coded(table[names], scale, found.values())
+    table = texts.coded(table[names], scale, found.values(), lowest=lowest)
     ratings, _, twice = _ratings(table, found, None, _FRAME)
     if twice:
         validate.warn(

@@ -296,7 +296,19 @@ def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list
         return candidates
     apart = [name for name in candidates if not frame.duplicated([*keys, name]).any()] or candidates
     shared = [name for name in apart if frame[name].duplicated().any()] if keys else []
-    return shared or apart
+    found = shared or apart
+    return next(([name] for name in found if _is_finer(frame, name, found)), found)
+
+
+def _is_finer(frame: pd.DataFrame, name: str, columns: list[str]) -> bool:
+    """Whether each label of a column belongs to one label of every other column, and not the other way round."""
+    for other in columns:
+        if other == name:
+            continue
+        pairs = frame[[name, other]].dropna().drop_duplicates()
+        if pairs[name].duplicated().any() or not pairs[other].duplicated().any():
+            return False
+    return True
 
 
 def _alike(frame: pd.DataFrame, columns: list[str]) -> bool:

@@ -250,8 +250,11 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
         way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
         way = way if arguments.in_python() else "empty these fields of the file"
         return f"; to treat text as missing scores: {way}"
-    way = arguments.given("labels", lowest_first(grades))
-    return f"; if these are grades, name them from the lowest to the highest, such as {way}"
+    ordered = lowest_first(grades)
+    return (
+        f"; if these are grades, name them from the lowest to the highest, as {arguments.given('labels', ordered)} if "
+        f"{ordered[0]!r} is the lowest and {ordered[-1]!r} the highest"
+    )
 
 
 def _with_decimal_commas(number: str) -> str:
@@ -386,10 +389,12 @@ def _filled(
 def _refuse_repeated(rows: dict[str, Labels], cells: tuple[IntArray, ...]) -> None:
     first = [each.each.iloc[codes[:3]] for each, codes in zip(rows.values(), cells, strict=True)]
     listed = "; ".join("/".join(map(repr, cell)) for cell in zip(*first, strict=True))
+    unnamed = list(rows[SYSTEM].each) == [SYSTEM]
+    of_systems = f"; no column has a usual name for the system: {arguments.naming(SYSTEM)}" if unnamed else ""
     of_raters = arguments.only_in_python(", or ratings=... and rater=... with the metric and the column of raters")
     raise ValueError(
         f"repeated {validate.counted(len(cells[0]), 'output')}, the first {len(first[0])} ({'/'.join(rows)}): "
-        f"{listed}; {arguments.adding('aggregate', 'mean')}, or "
+        f"{listed}{of_systems}; {'or ' if unnamed else ''}{arguments.adding('aggregate', 'mean')}, or "
         f"{arguments.given('dims')} with the column that distinguishes them, or {arguments.given('run')} "
         f"with the column of a judge's runs{of_raters}"
     )

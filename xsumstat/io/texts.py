@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.core import arguments, validate
+from xsumstat.core.types import FloatArray
 from xsumstat.io import words
 
 # What readers of evaluation tools code a verdict by.
@@ -75,20 +76,57 @@ def report_reversed(labels: Sequence[str]) -> None:
         )
 
 
+def lowest_code(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], metric: Any = None) -> int:
+    """The code of the lowest label in a frame: see `lowest_beside`. `metric` is its column of metrics, if any."""
+    skip = {*named, metric}
+    values = {column: frame[column] for column in frame.columns if labels and column not in skip}
+    values = {column: each for column, each in values.items() if isinstance(each, pd.Series)}
+    if metric in frame.columns:
+        values = {who: part for each in values.values() for who, part in each.groupby(frame[metric])}
+    numbers = {name: words.parsed(each.dropna()).to_numpy(dtype=float) for name, each in values.items()}
+    return lowest_beside(numbers, labels)
+
+
+def lowest_beside(numbers: Mapping[Any, FloatArray], labels: Sequence[str]) -> int:
+    """1 where other scores are as many whole grades from 1 as there are labels, else 0; said where it is not 0."""
+    if not labels:
+        return 0
+    grades = {name: np.unique(each) for name, each in numbers.items() if len(each)}
+    grades = {name: each for name, each in grades.items() if len(each) > 1 and (each == np.rint(each)).all()}
+    most = len(labels)
+    from_one = [
+        name for name, each in grades.items() if each[0] >= 1 and (each[-1] == most or 1 < each[-1] == most - 1)
+    ]
+    from_zero = [name for name, each in grades.items() if each[0] == 0 and each[-1] == most - 1]
+    if not from_one:
+        return 0
+    beside = f"{validate.listing(from_one)} {'has' if len(from_one) == 1 else 'have'} grades from 1 to {most}"
+    if from_zero:
+        validate.warn(
+            f"{arguments.given('labels', list(labels))} became 0 to {most - 1}, as the grades of "
+            f"{validate.listing(from_zero)}, but {beside}: give all grades the same numbers",
+            "labels_beside_numbers",
+        )
+        return 0
+    validate.warn(f"{arguments.given('labels', list(labels))} became 1 to {most}, as {beside}", "labels_beside_numbers")
+    return 1
+
+
 def coded(
     frame: pd.DataFrame,
     labels: Sequence[str],
     named: Iterable[Any],
     scores: Iterable[Any] = (),
     metric: Any = None,
+    lowest: int = 0,
 ) -> pd.DataFrame:
-    """The frame with labels as codes; without `labels` unchanged.
+    """The frame with labels as codes from `lowest`; without `labels` unchanged.
 
     `metric` is the column of metrics of a frame with one row per score: some have labels, others numbers.
     """
     if not labels:
         return frame
-    codes = {label: float(at) for at, label in enumerate(labels)}
+    codes = {label: float(at) for at, label in enumerate(labels, lowest)}
     skip, must = set(named), set(scores)
     changed = {}
     for column in frame.columns:
@@ -116,10 +154,10 @@ def _of_different_metrics(labelled: Any, numeric: Any, known: Any, metrics: pd.S
     return bool((known | numeric).all()) and not set(metrics[labelled]) & set(metrics[numeric])
 
 
-def coded_array(values: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:
+def coded_array(values: xr.DataArray, labels: Sequence[str], lowest: int = 0) -> xr.DataArray:
     if not labels or values.dtype.kind not in "OUS":
         return values
-    codes = {label: float(at) for at, label in enumerate(labels)}
+    codes = {label: float(at) for at, label in enumerate(labels, lowest)}
     flat = [_text(each) for each in values.values.ravel()]
     other = next((each for each in flat if each is not None and each not in codes), None)
     if other is not None:
@@ -132,7 +170,7 @@ def _is_text(values: Any) -> bool:
     if not isinstance(values, pd.Series):  # a repeated column
         return False
     kind = pd.api.types.infer_dtype(values, skipna=True)
-    return kind in ("string", "boolean", "categorical", "mixed")
+    return kind in ("string", "boolean", "categorical", "mixed", "mixed-integer")
 
 
 def _text(value: Any) -> Any:

@@ -182,10 +182,11 @@ def _counted(result: xr.Dataset, further: list[Hashable], size: int, how: Analys
         return "" if size <= _MOST_IN_BRIEF else f"In none of {where} is there a best metric."
     if len(best) == 1 and not undefined and best.total() > 1:
         every = "both" if best.total() == 2 else f"all {best.total():,}"
-        return f"{wording.name(next(iter(best)))} is the best in {every} labels of {wording.listed(further)}."
+        first = wording.name(next(iter(best)))
+        return f"By the estimates, {first} is the best in {every} labels of {wording.listed(further)}."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
     without = f"; for {undefined:,} none is defined" if undefined else ""
-    return f"Of {where} the best is {wording.listed(counts)}{without}."
+    return f"By the estimates, of {where} the best is {wording.listed(counts)}{without}."
 
 
 def _in_brief(said: list[tuple[str, list[str]]], whom: str) -> list[str]:

@@ -546,8 +546,9 @@ def _normal_groups(p: xr.DataArray, dims: list[Hashable], alpha: float) -> list[
     least, most = int(np.nanargmin(shares)), int(np.nanargmax(shares))
     told = [f"{number(shares[at])} ({name(named[at])})" for at in dict.fromkeys((least, most))]
     how = f"Shapiro and Wilk's test of each, p ≤ {setting(alpha)}, not corrected"
+    sizes = " or ".join(f"{size:,}" for size in np.unique(tests.values[[least, most]]))
     return [
-        f"Normality is rejected in a share of {' to '.join(told)} of {int(tests.max()):,} groups of scores ({how}); of "
+        f"Normality is rejected in a share of {' to '.join(told)} of {sizes} groups of scores ({how}); of "
         f"normal scores {setting(alpha)} would be on average."
     ]
 

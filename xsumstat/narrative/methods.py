@@ -138,9 +138,13 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
 def together(results: Iterable[xr.Dataset]) -> list[str]:
     """Paragraphs on estimates and on tests of several results, without the software; what they share is told once."""
     aims: dict[tuple[str, str], list[str]] = {}
+    told: set[str] = set()
     for result in results:
         how = _of_intervals(result), _of_tests(result)
-        aims.setdefault(how, []).extend(filter(None, [_aim(result), _of_calibration(result)]))
+        left = _constant_inputs(result.attrs).rstrip()
+        said = [_aim(result), "" if left in told else left, _of_calibration(result)]
+        told.add(left)
+        aims.setdefault(how, []).extend(filter(None, said))
     paragraphs: list[list[str]] = [[], []]
     for how, said in aims.items():
         paragraphs[bool(how[1])] += [*dict.fromkeys(said), *filter(None, how)]

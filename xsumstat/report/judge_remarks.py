@@ -20,7 +20,6 @@ from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, 
 from xsumstat.report.judge_subject import People, Subject
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
-_FEW_PAIRS = "Hardly any output has ratings by two raters, so the judge cannot be compared with a single rater."
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -33,7 +32,9 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], about: 
     if ask.picture == "forest":
         return [
             *_threshold(result),
-            _FEW_PAIRS if people.n_raters > 1 else _NO_RATER,
+            f"{people.few_of_two}, so the judge cannot be compared with a single rater."
+            if people.n_raters > 1
+            else _NO_RATER,
             *_reversed(falling(about, shown)),
         ]
     if ask.called == CROWD_TEST:

@@ -229,7 +229,7 @@ def _answered(
 
 def _nothing(question: str, people: People) -> str:
     if question == judge_questions.RATERS and people.n_raters > 1:
-        return "Hardly any output has ratings by two raters, so human agreement is unknown."
+        return f"{people.few_of_two}, so human agreement is unknown."
     if question == judge_questions.RATERS:
         return "The file has one human score for each output, so human agreement is unknown."
     if question == judge_questions.BIAS:

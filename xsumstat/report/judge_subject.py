@@ -132,8 +132,16 @@ class People:
         """Whether enough outputs have ratings by two raters to compare raters with each other."""
         if self.n_raters < 2:
             return False
-        ratings = self.each.notnull().sum("rater")
-        return int((ratings > 1).sum()) >= min(_MANY, _SEVERAL * int((ratings > 0).sum()))
+        return self._n_several >= min(_MANY, _SEVERAL * int(self.each.notnull().any("rater").sum()))
+
+    @property
+    def _n_several(self) -> int:
+        return int((self.each.notnull().sum("rater") > 1).sum())
+
+    @property
+    def few_of_two(self) -> str:
+        """That too few outputs have ratings by two raters."""
+        return f"{'Hardly any' if self._n_several else 'No'} output has ratings by two raters"
 
     @property
     def noisy(self) -> Any:
