@@ -124,7 +124,7 @@ def test_labels_that_look_different_are_not_told():
         warnings.simplefilter("error")
         cells.report_alike({"metric": [NFC, NFC + " ", "Andre", "andr\xe9", 1, 2.5, None], "input": [NFD]})
     with pytest.warns(UserWarning, match=r"'K' and '\\u212a'"):  # Kelvin's sign
-        cells.report_alike({"system": ["K", "\u212a"]})
+        cells.report_alike({"metric": ["K", "\u212a"]})
 
 
 def test_systems_that_differ_in_case_alone_are_named_and_inputs_are_not():
