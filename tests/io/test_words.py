@@ -40,10 +40,9 @@ def test_a_column_of_texts_is_left_out_with_what_it_holds_and_the_remedy(frame):
     assert "pass labels=[...], the lowest first" in text
     assert f"decimal commas ({frame['rouge'][0]!r})" in text and "pandas.read_csv(..., decimal=',')" in text
     numbers = frame.assign(rouge=[float(each.replace(",", ".")) for each in frame["rouge"]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with pytest.warns(xsumstat.CautionWarning, match="became 1 to 5, as .*'judge_b' have grades from 1 to 5"):
         ds = numbers.meta.to_scores(**HOW, labels=GRADES)
-    expected = frame.judge_a.map(GRADES.index).to_numpy(dtype=float).reshape(3, 20)
+    expected = frame.judge_a.map(GRADES.index).to_numpy(dtype=float).reshape(3, 20) + 1
     np.testing.assert_array_equal(ds.score.sel(metric="judge_a"), expected)
 
 

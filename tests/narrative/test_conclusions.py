@@ -263,7 +263,8 @@ def test_labels_of_further_dims(demo):
     assert conclusion(demo.meta.corr("human", **by)).count("has the highest correlation") == 3
     of_inputs = demo.meta.corr("human", level="input", average=False)
     best = of_inputs.correlation.idxmax("metric").to_series().value_counts()
-    assert f"By the estimates, of 30 labels of input the best is {best.index[0]} in {best.iloc[0]}" in conclusion(of_inputs)
+    told = f"By the estimates, of 30 labels of input the best is {best.index[0]} in {best.iloc[0]}"
+    assert told in conclusion(of_inputs)
 
 
 def test_a_lazy_result_is_not_computed(demo):

@@ -435,7 +435,8 @@ def test_some_labels_get_a_sentence_each_and_the_common_part_once():
     kinds = {"metric": ["a", "b"], "kind": [*"vwxy", "all"]}
     one = made("corr", {"correlation": (("metric", "kind"), r)}, kinds).assign_attrs(by="kind")
     said = conclusion(one)
-    assert said.startswith("By the estimates, of 4 labels of kind the best is a in 3 and b in 1.")  # all together are no further kind
+    # All together are no further kind.
+    assert said.startswith("By the estimates, of 4 labels of kind the best is a in 3 and b in 1.")
     for label, best in (
         ("v", "a has the highest correlation with the human scores: .50"),
         ("w", "b has the highest correlation with the human scores: .40"),

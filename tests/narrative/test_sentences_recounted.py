@@ -252,7 +252,9 @@ def test_of_many_labels_the_metric_with_the_best_f1_is_counted():
     dims = ("metric", "kind")
     data = {"accuracy": (dims, accuracy), "f1": (dims, f1)}
     one = made("discriminative_agreement", data, {"metric": ["a", "b"], "kind": list("vwxyz")}, confidence_level=0.95)
-    assert "Of 5 labels of kind the best is a in 3 and b in 1; for 1 none is defined." in conclusion(one)
+    assert "By the estimates, of 5 labels of kind the best is a in 3 and b in 1; for 1 none is defined." in conclusion(
+        one
+    )
     nothing = one.assign(f1=one.f1 * NAN, accuracy=one.accuracy * NAN)
     assert conclusion(nothing).count("No pair of systems has a verdict.") == 5 and "best" not in conclusion(nothing)
 

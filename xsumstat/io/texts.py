@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,12 @@ def report_reversed(labels: Sequence[str]) -> None:
 
 def lowest_code(frame: pd.DataFrame, labels: Sequence[str], named: Iterable[Any], metric: Any = None) -> int:
     """The code of the lowest label in a frame: see `lowest_beside`. `metric` is its column of metrics, if any."""
-    skip = {*named, metric}
-    values = {column: frame[column] for column in frame.columns if labels and column not in skip}
+    if not labels:
+        return 0
+    skip = {each for each in (*named, metric) if isinstance(each, Hashable)}
+    values = {column: frame[column] for column in frame.columns if column not in skip}
     values = {column: each for column, each in values.items() if isinstance(each, pd.Series)}
-    if metric in frame.columns:
+    if metric in skip and metric in frame.columns:
         values = {who: part for each in values.values() for who, part in each.groupby(frame[metric])}
     numbers = {name: words.parsed(each.dropna()).to_numpy(dtype=float) for name, each in values.items()}
     return lowest_beside(numbers, labels)
