@@ -143,6 +143,7 @@ def test_one_system_and_several_metrics():
     assert limits["ci_low"].notnull().all() and limits.attrs["resample"] == "input"
 
 
+@pytest.mark.slow
 def test_lazy_scores_give_the_same_bits():
     ds = data(n=6)
     eager = ds.meta.calibrate("rating", rng=1)

@@ -155,6 +155,7 @@ def test_where_nothing_changed_there_is_no_doubt():
     assert bool(found["equivalent"]) and 0.02 < float(found["changed_high"]) < 0.2
 
 
+@pytest.mark.slow
 @for_each("level, systems", [("global", 1), ("global", 4), ("input", 4), ("system", 8)])
 def test_a_version_that_changed_no_score_agrees_as_before(level, systems):
     """Limits of a correlation lie unevenly about it, so those of the difference had a width (.31 at system level)."""
@@ -166,6 +167,7 @@ def test_a_version_that_changed_no_score_agrees_as_before(level, systems):
     assert bool(lazy["equivalent"]) and float(lazy["ci_high"]) == 0
 
 
+@pytest.mark.slow
 @for_each("dims", [("metric", "system", "input"), ("input", "system", "metric"), ("input", "metric", "system")])
 def test_any_layout_gives_the_same_bits_also_lazily(dims):
     """Means of scores that lie otherwise in memory were added in another order."""

@@ -50,6 +50,7 @@ def decimal(x, name="a", **coords):
     )
 
 
+@pytest.mark.slow
 def test_rounding_decides_nothing_at_a_limit():
     """1 to 5, .1 to .5 and .3 to .7 are the same shares of the way, whatever 64-bit numbers make of them."""
     grids = [[1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.4, 0.5, 0.6, 0.7], [100.1, 100.2, 100.3, 100.4, 100.5]]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import by_turns
 from versions_of_a_judge import versions
 
 from xsumstat.cli import gate
@@ -43,6 +44,7 @@ def test_what_the_gate_refuses():
     assert elsewhere.status == gate.UNKNOWN and "shares no output" in elsewhere.line
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_rule_takes_the_drift_of_the_report(tmp_path, capsys, monkeypatch):
     for name, ds in zip(("new", "old"), versions(), strict=True):
@@ -126,6 +128,7 @@ def test_a_rule_says_which_judge_fails_it_and_how_surely():
     assert gate.check(ds, gate.requirement("pearson >= .99")).line.startswith("pearson >= .99: not met. ")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_runs_are_averaged_for_rules_and_compared_for_the_report(tmp_path, capsys):
     rng = np.random.default_rng(8)
@@ -223,7 +226,7 @@ def test_columns_of_verdicts_that_are_not_read_have_no_rule(tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("two", [True, False])
+@pytest.mark.parametrize("two", by_turns([True, False]))
 def test_runs_do_not_hide_that_a_judge_is_lenient(tmp_path, capsys, two):
     """Cohen's kappa by hand, of the median run with the raters' most frequent grade; a mean of grades is no grade."""
     rng = np.random.default_rng(5)
@@ -278,6 +281,7 @@ def test_the_median_run_is_the_grade_of_a_run(n):
         np.testing.assert_equal(found[0][at], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_system_that_cannot_be_tested_leaves_the_bias_open(tmp_path, capsys):
     """System c is rated on other prompts than a and b."""

@@ -71,6 +71,7 @@ def test_each_task_of_each_metric_is_what_plain_python_gives(wmt24):
     assert answers.table.average_score.sel(metric="NEW").item() == pytest.approx(np.mean(scaled), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_steps_one_by_one_give_the_same(wmt24):
     root, _, _, files = wmt24
     answers = xsumstat.shared_task(root, files, n_resamples=DRAWS, rng=3)

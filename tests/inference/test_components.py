@@ -151,7 +151,7 @@ TRUTH = np.array([[0.64 + 0.25, 0.64 * 0.49 + 0.25, 0.64 * 0.81 + 0.25], [0.8, 0
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.8, 0.9])
 def test_unbiased_with_gaps_and_errors_as_large_as_they_are(share):
-    mean, sd, n = unbiased(share, 1500, (10, 40), np.random.default_rng(7))
+    mean, sd, n = unbiased(share, 600, (10, 40), np.random.default_rng(7))
     assert (np.abs(mean[:2] - TRUTH) < 3.5 * sd[:2] / np.sqrt(n)).all()
     ratio = mean[2] / sd[0]
     assert (0.85 < ratio).all() and (ratio < 1.5).all()

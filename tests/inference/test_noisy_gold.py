@@ -89,6 +89,7 @@ def _quality(ratings):
     return np.array([[means.get((i, j), np.nan) for j in range(ratings.shape[2])] for i in range(ratings.shape[1])])
 
 
+@pytest.mark.slow
 def test_the_regression_is_that_of_statsmodels():
     sm = pytest.importorskip("statsmodels.api")
     x, ratings, c = scores(4, gaps=0.0)

@@ -45,6 +45,26 @@ def test_few_signs_are_listed(coefficients):
     assert (got.at_least, got.at_most) == pytest.approx(listed(coefficients), abs=1e-14)
 
 
+@given(st.lists(st.integers(-9, 9), max_size=9), st.sampled_from([1.0, 0.3, 1 / 45]))
+def test_few_signs_of_whole_steps_are_counted(whole, step):
+    coefficients = np.array(whole, dtype=float) * step
+    got = signflip_distribution.tail(coefficients, step)
+    assert got == signflip_distribution.tail(coefficients)  # to the last bit
+    assert (got.at_least, got.at_most) == pytest.approx(listed(coefficients), abs=1e-14)
+
+
+@pytest.mark.parametrize("n, largest", [(23, 30), (40, 90)])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_some_signs_of_whole_steps_are_counted(n, largest, share):
+    rng = np.random.default_rng(n)
+    steps = signed(rng.integers(1, largest + 1, n), rng, share)
+    ways, observed = convolved(tuple(np.abs(steps).tolist())), int(steps.sum())
+    got = signflip_distribution.tail(steps * 0.3, 0.3)
+    assert got.exact
+    assert got.at_least == sum(count for total, count in ways.items() if total >= observed) / 2**n
+    assert got.at_most == sum(count for total, count in ways.items() if total <= observed) / 2**n
+
+
 @pytest.mark.parametrize("n, largest", [(45, 4), (60, 40), (120, 12), (250, 6)])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 0.35, 0.5, 0.8, 1.0])
 def test_a_lattice_is_exact_far_into_the_tails(n, largest, share):

@@ -15,6 +15,7 @@ import scipy.stats
 import sklearn.metrics
 import xarray as xr
 from conftest import of_code, warns
+from helpers import by_turns
 
 import xsumstat
 from xsumstat.cli import gate, options
@@ -126,12 +127,14 @@ def test_lazy_scores_are_computed(ds, page):
 
 @pytest.mark.parametrize(
     "change, absent",
-    [
-        (lambda ds: ds.drop_vars("rating"), [QUESTIONS[3], QUESTIONS[5]]),
-        (lambda ds: ds.drop_sel(metric="bad"), [QUESTIONS[2]]),
-        (lambda ds: ds.isel(system=[0]), []),
-        (lambda ds: ds.drop_sel(metric="length").drop_vars("topic"), []),
-    ],
+    by_turns(
+        [
+            (lambda ds: ds.drop_vars("rating"), [QUESTIONS[3], QUESTIONS[5]]),
+            (lambda ds: ds.isel(system=[0]), []),
+            (lambda ds: ds.drop_sel(metric="bad"), [QUESTIONS[2]]),
+            (lambda ds: ds.drop_sel(metric="length").drop_vars("topic"), []),
+        ]
+    ),
 )
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
@@ -224,6 +227,7 @@ def test_every_judge_must_meet_it(ds):
     assert gate.check(ds, required).status == gate.NOT_MET
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_grades_agree_with_the_mean_of_people_on_their_scale(ds, page):
     found = page.results["ci weighted_kappa"]
@@ -370,6 +374,7 @@ def test_a_bias_that_noise_may_explain_is_no_verdict(ds):
     assert gate.check(better, required, metric="good", alpha=alpha).status == gate.UNKNOWN
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path, capsys):
     outputs().to_csv(tmp_path / "outputs.csv", index=False)
     asked = [str(tmp_path / "outputs.csv"), "--raters", "ann", "bob", "eve", "--judge", "--metric", "good"]
@@ -407,6 +412,7 @@ def test_without_a_judge_the_page_says_what_to_do():
         ds.meta.report(kind="judge")
 
 
+@pytest.mark.slow
 @pytest.mark.ignore_codes("labels_without_cells")  # that have one rating, and so no two people to compare
 def test_one_system_gets_a_plan_of_its_mean_and_no_name_that_nobody_gave():
     frame = outputs(systems=1, prompts=90).drop(columns="system")
@@ -437,6 +443,7 @@ def test_a_judge_below_the_raters_that_may_replace_one_is_explained():
     assert judge_remarks._within_margin(test, {}) == []
 
 
+@pytest.mark.slow
 def test_where_people_rated_all_a_judge_adds_nothing():
     frame = outputs()
     page = scores(frame.assign(ann=frame["ann"].fillna(3))).meta.report(kind="judge")
@@ -486,6 +493,7 @@ def test_ten_grades_are_compared_as_grades_and_eleven_are_not(grades):
     assert ("confusion" in results) == ("ci weighted_kappa" in results) == (grades == 10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_page_counts_outputs_without_a_rating_and_has_intervals_of_its_level():
     frame = outputs(prompts=12)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 import xarray as xr
+from helpers import by_turns
 from judged_outputs import PEOPLE, scores, shown, table, tau
 
 import xsumstat  # noqa: F401
@@ -120,7 +121,7 @@ def test_bias_is_found_or_not_or_left_to_noise(page, judge):
     assert "agreement differs between" not in text
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", by_turns(range(6)))
 def test_the_summary_and_the_gate_find_the_same_biases(seed):
     """Four covariates of noise: what is significant by chance alone is told by neither."""
     rng = np.random.default_rng(seed)
@@ -156,6 +157,7 @@ def test_the_favourite_of_a_judge_is_named(frame):
     assert "bias_by_system = ds.meta.bias(" in page.code and "given='system'" in page.code
 
 
+@pytest.mark.slow
 def test_of_two_systems_the_second_is_compared_with_the_first(frame):
     two = frame[frame.index.get_level_values("system") != "c"].drop(columns="wild")
     two = two.assign(wild=two["near"] + 2 * (two.index.get_level_values("system") == "a"))
@@ -165,6 +167,7 @@ def test_of_two_systems_the_second_is_compared_with_the_first(frame):
     assert "bias_by_system" not in alone.results
 
 
+@pytest.mark.slow
 def test_groups_whose_agreement_differs_show_no_bias(frame):
     """The judge grades one category at random."""
     rng = np.random.default_rng(1)
@@ -205,6 +208,7 @@ def test_higher_and_lower_grades(frame, page, judge):
     assert told in line(page, judge)
 
 
+@pytest.mark.slow
 def test_few_prompts_and_raters_are_weak_points():
     frame = table(prompts=20).drop(columns="eve")
     how = {"ratings": ["ann", "bob"], "kind": {"covariate": ["length"]}}
@@ -212,7 +216,7 @@ def test_few_prompts_and_raters_are_weak_points():
     assert "there are only 20 prompts" in text and "there are only 2 raters" in text
 
 
-@pytest.mark.parametrize(("rated", "told"), [(29, "only 29 of 60 prompts have ratings"), (30, None)])
+@pytest.mark.parametrize(("rated", "told"), by_turns([(29, "only 29 of 60 prompts have ratings"), (30, None)]))
 def test_prompts_that_nobody_rated_do_not_count(frame, rated, told):
     few = frame.copy()
     few.loc[few.index.get_level_values("input") >= rated, PEOPLE] = np.nan
@@ -240,6 +244,7 @@ def test_whom_it_covers_and_where_it_stands(page):
     assert html.index("Weak points: ") < html.index("Do the raters agree?")
 
 
+@pytest.mark.slow
 def test_refusals_have_a_section_of_their_own(frame, page):
     questions = [section.question for section in page.sections]
     assert "Which outputs does the judge not score?" in questions
@@ -261,6 +266,7 @@ def test_one_human_score_of_each_output_allows_no_comparison_with_a_rater(frame)
     assert page.summary[1] == "Weak points: with one human score per output, the raters' agreement is unknown."
 
 
+@pytest.mark.slow
 def test_of_many_judges_the_best_have_lines():
     names = ("near", "wild", "one", "two", "three")
     page = scores(table(judges=names)).meta.report(kind="judge")
@@ -279,6 +285,7 @@ def test_the_limit_of_a_difference_that_is_not_significant_is_told(page):
         assert (f"{judge} may agree up to {shown(-low)} less" in " ".join(said)) == (low < 0 <= high)
 
 
+@pytest.mark.slow
 def test_without_the_extra_for_agreement_all_else_is_answered(frame, page, monkeypatch):
     """As after the first command of README, which does not install it."""
     monkeypatch.setitem(sys.modules, "krippendorff", None)
@@ -304,6 +311,7 @@ def test_what_a_judge_saves():
     assert judge_remarks._saved(ds.assign(n_inputs=ds.n_rated)) == []
 
 
+@pytest.mark.slow
 def test_a_judge_on_another_scale_gets_no_share_of_equal_grades(frame):
     far = frame.assign(near=frame["near"] * 20).drop(columns="wild")
     page = scores(far).meta.report(kind="judge")
@@ -372,7 +380,7 @@ def verdicts(seed=3, passing=1.5):
     return frame, ds.assign_attrs(labels="fail\npass")
 
 
-@pytest.mark.parametrize("passing", [1.5, 0.0])
+@pytest.mark.parametrize("passing", by_turns([1.5, 0.0], 1))
 def test_a_judge_that_reads_nothing_may_pass_the_alt_test(passing):
     frame, ds = verdicts(passing=passing)
     told = str(ds.meta.report(kind="judge").conclusion())

@@ -77,6 +77,7 @@ def test_verdicts_beside_grades_from_0_are_no_grades():
     assert "verdict: Its grade" not in page.conclusion()
 
 
+@pytest.mark.slow
 def test_the_labels_of_a_judge_are_no_range_of_ratings():
     frame = coarse()
     ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"]).assign_attrs(labels="fail\npass")
@@ -199,6 +200,7 @@ def of_three(*, constant=False, reverse=False, runs=0):
     return xr.Dataset({"score": score, "rating": (("rater", "system", "input"), ratings)}, coords)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_judge_of_one_grade_does_not_change_the_coefficient_of_others():
     plain, beside = (of_three(constant=each).meta.report(kind="judge") for each in (False, True))
@@ -207,6 +209,7 @@ def test_a_judge_of_one_grade_does_not_change_the_coefficient_of_others():
     assert found[0]["correlation"].sel(metric="judge") == found[1]["correlation"].sel(metric="judge")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_reversed_judge_helps_as_much_as_its_correlation_is_strong():
     ds = of_three(reverse=True)
@@ -215,6 +218,7 @@ def test_a_reversed_judge_helps_as_much_as_its_correlation_is_strong():
     assert "Of the judges weak is used, because its scores correlate most strongly" in told
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_verdicts_that_single_runs_lack_are_counted():
     ds = of_three(runs=3).sel(metric=["judge"])

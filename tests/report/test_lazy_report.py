@@ -65,7 +65,11 @@ def warned(err):
     [
         pytest.param("scores.zarr", [], marks=pytest.mark.slow),
         ("scores.nc", ["--level", "input", "--adjust", "by"]),
-        ("scores.zarr", ["--coefficient", "spa", "--metric", "judge", "rouge", "--seed", 4]),
+        pytest.param(
+            "scores.zarr",
+            ["--coefficient", "spa", "--metric", "judge", "rouge", "--seed", 4],
+            marks=pytest.mark.slow,
+        ),
         ("scores.zarr", ["--metric", "judge", "length", "--lower-is-better", "length", "--resample", "input"]),
         pytest.param("scores.zarr", ["--metric", "judge"], marks=pytest.mark.slow),
     ],
@@ -79,6 +83,7 @@ def test_the_report_is_the_same_to_the_character(capsys, tmp_path, demo, seen, n
     assert warned(err) == warned(lazy_err)
 
 
+@pytest.mark.slow
 def test_further_dims_gaps_and_constants_are_told_of_alike(capsys, tmp_path, demo, seen):
     gaps = demo.score.where(~((demo.metric == "rouge") & (demo.input == "doc-03")))
     flat = gaps.where(demo.metric != "bleu", 1.0)

@@ -326,6 +326,7 @@ def test_names_of_ten_thousand_characters_are_quick(demo):
     )  # a line of a note; names are shortened
 
 
+@pytest.mark.slow
 def test_the_page_has_the_intervals_of_the_terminal(capsys, tmp_path):
     """Draws that are kept for a picture would make another interval of the jackknife's."""
     arguments = ("demo", "--level", "input", "--n-resamples", 999)
@@ -514,6 +515,7 @@ def test_long_lists_are_wrapped(demo):
     )
 
 
+@pytest.mark.slow
 def test_as_a_program():
     done = subprocess.run([sys.executable, "-m", "xsumstat", "nothing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("xsumstat: error:") and not done.stdout

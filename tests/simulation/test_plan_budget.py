@@ -139,6 +139,7 @@ def test_power_for_a_budget_is_that_of_statsmodels():
     assert int(cheap.rated_inputs) == math.ceil(need) and float(cheap.cost) == 3 * 3 * 2 * math.ceil(need)
 
 
+@pytest.mark.slow
 def test_limits_are_those_of_plans_without_each_block_of_inputs():
     ds = pilot(inputs=12)
     asked = {"rating": "people", "estimand": "mean", "n_raters": 2, "budget": 120}
@@ -169,6 +170,7 @@ def test_agreement_in_the_datas_own_design_has_the_datas_own_interval(level):
     assert int(priced.rated_inputs.item()) == 40 and float(priced.cost.item()) == 160
 
 
+@pytest.mark.slow
 def test_agreement_for_a_budget_is_that_of_the_design():
     ds = pilot(systems=10, inputs=40)
     prices = {"cost_per_rating": 1.5, "cost_per_prompt": 2, "cost_per_verdict": 0.1}
@@ -186,6 +188,7 @@ def test_agreement_for_a_budget_is_that_of_the_design():
     assert float(cheap.cost.min()) <= 1000
 
 
+@pytest.mark.slow
 def test_pilots_with_gaps_one_rater_one_system_or_two_metrics():
     whole = parts_of_a_difference(pilot(inputs=4000))
     ds = pilot(inputs=4000, missing=0.4)

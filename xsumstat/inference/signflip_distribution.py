@@ -14,6 +14,8 @@ from xsumstat.kernels import sign_sums as kernels
 
 # Up to so many signs all sums are listed, half by half.
 _LISTED = 40
+# Sums of signs of so many steps at most are counted instead.
+_COUNTED = 4096
 # The longest Fourier transform: 16 standard deviations of the sum in so many steps.
 _FINE = 2**19
 
@@ -41,7 +43,7 @@ class Tail:
 def tail(coefficients: FloatArray, step: float = 0.0) -> Tail:
     """Where the plain sum of the coefficients lies among the sums of fair signs.
 
-    - Up to 40 coefficients: all sums are listed, half by half, and counted.
+    - Up to 40 coefficients: all sums are listed, half by half, and counted; of few steps each sum is counted once.
     - Multiples of a `step`, at most 2¹⁹ of them in 16 SDs of the sum: exact, by a Fourier transform of the
       characteristic function, tilted to the observed sum; relative error below 1e-9.
     - Others: each coefficient rounded to 2⁻¹⁵ SDs of the sum. What counts as reached is widened by eight SDs of the
@@ -49,16 +51,29 @@ def tail(coefficients: FloatArray, step: float = 0.0) -> Tail:
     """
     values = np.abs(coefficients[coefficients != 0])
     observed = float(coefficients.sum())
-    if len(values) <= _LISTED:
-        return Tail(_listed(values, observed), _listed(values, -observed), True)
-    if step > 0:
+    few = len(values) <= _LISTED
+    if step > 0 and len(values):
         whole = np.rint(coefficients / step)
         steps = np.abs(whole[whole != 0]).astype(np.int64)
         steps //= (common := np.gcd.reduce(steps))
-        if np.abs(coefficients / step - whole).max() < 1e-6 and _length(steps) <= _FINE:
+        if np.abs(coefficients / step - whole).max() < 1e-6:
             ahead = int(whole.sum()) // int(common)
-            return Tail.of(ahead, *_tails(steps, abs(ahead), abs(ahead)), exact=True)
+            if few and steps.sum() <= _COUNTED:
+                return Tail(_counted(steps, ahead), _counted(steps, -ahead), True)
+            if not few and _length(steps) <= _FINE:
+                return Tail.of(ahead, *_tails(steps, abs(ahead), abs(ahead)), exact=True)
+    if few:
+        return Tail(_listed(values, observed), _listed(values, -observed), True)
     return _rounded(values, observed)
+
+
+def _counted(steps: IntArray, threshold: int) -> float:
+    """Share of the sums of few whole steps that reach the threshold, without an error."""
+    counts = np.ones(1, dtype=np.int64)  # of the sums -total, -total + 2, ...
+    for step in steps:
+        counts = np.r_[counts, np.zeros(step, np.int64)] + np.r_[np.zeros(step, np.int64), counts]
+    first = max(0, (threshold + len(counts)) // 2)  # the total is len(counts) - 1
+    return math.ldexp(float(counts[first:].sum()), -len(steps))
 
 
 def _rounded(values: FloatArray, observed: float) -> Tail:
