@@ -68,7 +68,10 @@ def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=
     r = stretch * theta - (stretch - 1)
     v = stretch**2 * variance(pieces, coefficient, level, resample)
     if abs(r) >= 1 - ROUNDING or v <= ROUNDING**2:
-        low, high, se = fallback(r, n, coefficient, level, confidence_level)
+        alone = level == "input" and "system" not in resample
+        equal = int((~np.isnan(pieces["r"])).sum()) if alone else 0
+        tail = t.sf(t.ppf((1 + confidence_level) / 2, df), df)
+        low, high, se = of_equal(r, equal, tail) if equal else fallback(r, n, coefficient, level, confidence_level)
         bias, fell_back = 0.0, True
     else:
         # Averages over inputs alone keep no distance from 1 that one system makes.
@@ -460,6 +463,12 @@ def without_bias(r, bias, most):
     on_r = np.clip(bias, -(1 - r) / 2, (1 + r) / 2)
     centre = np.clip(r - on_r, -most, most)
     return math.atanh(centre) - (bias - on_r) / (1 - centre**2)
+
+
+def of_equal(r, n, tail):
+    """The least and the largest mean of values in [-1, 1], of which n were all equal to r with a chance of `tail`."""
+    p = tail ** (1 / n)
+    return p * r - (1 - p), p * r + (1 - p), 0.0
 
 
 def fallback(r, n, coefficient, level, confidence_level):

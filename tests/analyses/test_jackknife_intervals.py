@@ -537,7 +537,8 @@ def test_a_perfect_correlation_is_said_to_fall_back():
         got, said = texts(lambda level=level: ds.meta.ci("m0", level=level, coefficient="kendall"))
         assert said == [
             "a correlation is 1 or -1, or no system or input changes it when left out, so it has no standard error: "
-            "its limits are the estimate itself or, for rank coefficients at system level, Fisher's, for 'm1'"
+            "its limits are exact for an average over random inputs or systems, Fisher's for rank coefficients at "
+            "system level, and otherwise the estimate itself, for 'm1'"
         ]
         assert got.fell_back.values.tolist() == [True, False]
         assert float(got.ci_high[0]) == 1 and low <= float(got.ci_low[0]) <= 1

@@ -189,3 +189,28 @@ def test_intervals_of_these_systems_hold_their_truth(systems, level, name):
         low, high = one(x[:, :120], z[:, :120], how, INPUT).interval(0.95)
         held.append(low <= truth <= high)
     assert 0.87 <= np.mean(held) <= 1
+
+
+@pytest.mark.parametrize(
+    "name, level, dim",
+    [("kendall", "input", "input"), ("pearson", "within_system", "system"), ("acc_eq", "input", "input")],
+)
+@pytest.mark.parametrize("n, confidence_level", [(5, 0.95), (120, 0.9)])
+def test_an_average_of_equal_correlations_has_exact_limits(name, level, dim, n, confidence_level):
+    """Clopper and Pearson's limit of a share that is 1, as SciPy has it; the other values are the worst there are."""
+    x = np.random.default_rng(n).normal(size=(3, n) if dim == "input" else (n, 4))
+    found = one(x, 3 * x, checked_measure(level, name, "pairwise", "drop"), (dim,))
+    low, high = found.interval(confidence_level)
+    least = scipy.stats.binomtest(n, n).proportion_ci(confidence_level).low
+    worst = 0 if name == "acc_eq" else -1
+    assert (found.estimate, high, found.fell_back) == (pytest.approx(1), pytest.approx(1), True)
+    assert low == pytest.approx(least + (1 - least) * worst, abs=1e-9)
+
+
+def test_exact_limits_of_an_average_hold_the_mean_of_the_worst_populations():
+    """Of groups at 1 with a chance p, else at -1; only samples that do not vary use these limits."""
+    t = scipy.stats.t.ppf(0.975, 5)
+    for p in (0.4, 0.5403, 0.6, 0.9, 0.99):
+        low, _ = jackknife.of_equal(1.0, 6, 5.0).limits(t)
+        missed = p**6 if low > 2 * p - 1 else 0.0
+        assert missed <= 0.025

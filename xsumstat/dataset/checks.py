@@ -46,7 +46,8 @@ FELL_BACK = {
     "corrected": "the corrected variance is below the variance of one dim, which is used instead (see `ci`), for",
     "studentized": "too few resamples have a standard error: the jackknife interval is used instead, for",
     "jackknife": "a correlation is 1 or -1, or no system or input changes it when left out, so it has no standard "
-    "error: its limits are the estimate itself or, for rank coefficients at system level, Fisher's, for",
+    "error: its limits are exact for an average over random inputs or systems, Fisher's for rank coefficients at "
+    "system level, and otherwise the estimate itself, for",
 }
 
 

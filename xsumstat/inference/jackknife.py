@@ -296,8 +296,8 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
 
     Accuracies use the scale 2p − 1. A function with values beyond ±1 has ``c ± t·√V``. Where ``|θ|`` is 1 or nothing
     varies, at system level a rank coefficient takes Fisher's standard error about ``|θ|`` clipped one step below 1,
-    open to the perfect side; elsewhere the limits are the point; both set `fell_back`. No limits for an undefined
-    estimate or too few systems or inputs.
+    open to the perfect side; an average over random groups has the exact limits of `of_equal`; elsewhere the limits are
+    the point; each sets `fell_back`. No limits for an undefined estimate or too few systems or inputs.
     """
     # Of ranked means all variance is had by leaving out systems.
     asked = ("system", "input") if isinstance(parts, OfMeans) and parts.of_ranks else dims
@@ -329,11 +329,34 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     fisher = record.fisher if record is not None and isinstance(parts, OfMeans) else None
     if fisher is not None and unvarying(value, error):
         found = perfect(value, members - covariates, step, fisher, df)
+    elif unvarying(value, error) and (n := equal_groups(parts, dims)):
+        found = of_equal(value, n, df)
     else:
         # What one of a few clusters makes is large, and keeps no estimate from 1.
         step = max(NOTHING, min(step, 1 - abs(value))) if parts.clustered else step
         found = bounded(value, off, error, df, step)
     return found if scale == 1.0 else _accuracy(found, parts.value)
+
+
+def equal_groups(parts: Parts, dims: tuple[str, ...]) -> int:
+    """Number of random groups whose correlations are equal, as their average does not vary; 0 if members are random."""
+    if isinstance(parts, OfGroups):
+        return 0 if parts.members in dims else parts.n_defined
+    if not isinstance(parts, OfAny) or parts.level in ("system", "global") or levels.members(parts.level) in dims:
+        return 0
+    return int(np.isfinite(parts.inputs if parts.level == "input" else parts.systems).sum())
+
+
+def of_equal(value: float, n: int, df: float) -> Estimated:
+    """Exact limits ``s·value ± (1 − s)`` of a mean in [−1, 1]: n values are equal, ``s = (α/2)^(1/n)`` of all are."""
+    from scipy.special import stdtr
+
+    def about(t: Limit) -> Limits:
+        share = stdtr(df, -t) ** (1 / n)
+        low, high = share * value - (1 - share), share * value + (1 - share)
+        return (low, high) if isinstance(t, np.ndarray) else (float(low), float(high))
+
+    return Estimated(value, 0.0, 0.0, df, True, about)
 
 
 def few_of_a_class(share: Share, value: float) -> bool:
