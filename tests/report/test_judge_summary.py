@@ -13,9 +13,9 @@ import xarray as xr
 from helpers import by_turns
 from judged_outputs import PEOPLE, scores, shown, table, tau
 
-import xsumstat  # noqa: F401
+import xsumstat
 from xsumstat.cli import gate
-from xsumstat.report import judge_remarks
+from xsumstat.report import judge_remarks, judge_subject, judge_summary
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -428,3 +428,21 @@ def test_shares_of_passes_have_limits_from_0_to_1(texts):
     assert free.ci_high.max() > 1
     means = ds.meta.report(kind="judge").results["system_means"]
     assert means.ci_high.max() <= 1 and means.ci_low.min() >= 0
+
+
+@pytest.mark.slow
+def test_equal_grades_are_few_only_where_a_rater_gives_them_more_often():
+    """A judge that is one more rater is hardly ever told; one with other grades on a third of the outputs is."""
+    rng, columns = np.random.default_rng(5), ["r1", "r2", "r3", "alike"]
+    told = {"alike": 0, "odd": 0}
+    for _ in range(60):
+        quality = rng.normal(size=(40, 3, 1))
+        grades = np.clip(np.rint(3 + quality + 0.4 * rng.normal(size=(40, 3, 4))), 1, 5)
+        frame = pd.DataFrame(grades.reshape(-1, 4), columns=columns)
+        frame["odd"] = np.where(rng.random(120) < 1 / 3, frame["alike"] % 5 + 1, frame["alike"])
+        frame["input"], frame["system"] = np.repeat(np.arange(40), 3), np.tile(list("abc"), 40)
+        about = judge_subject.subject(frame.meta.to_scores(wide=True, ratings=columns[:3]))
+        shown = {"confusion": about.ds.meta.confusion(about.people.rating, along="rater")}
+        said = " ".join(judge_summary._few_equal(about, shown))
+        told = {name: count + (name in said) for name, count in told.items()}
+    assert told["alike"] <= 4 and told["odd"] >= 58, told

@@ -13,11 +13,12 @@ import xarray as xr
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import get
+from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_tests
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
-from xsumstat.report.judge_subject import People, Subject
+from xsumstat.report.judge_subject import People, Subject, graded_scores
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
 # A judge that saves less than this share of the ratings adds little.
@@ -214,7 +215,7 @@ def _favoured(tests: xr.Dataset, people: People) -> list[str]:
 
 def _raters_alike(people: People) -> list[str]:
     """How often two raters give one output the same grade."""
-    alike, pairs = equal_pairs(people)
+    alike, pairs = (int(each.sum()) for each in equal_pairs(people))
     if not pairs:
         return []
     return [
@@ -235,18 +236,31 @@ def _mapped(counts: xr.Dataset) -> list[str]:
     ]
 
 
-def equal_pairs(people: People) -> tuple[int, int]:
-    """Pairs of ratings of one output that are equal, and all such pairs."""
-    ratings = people.each.transpose("rater", ...).values.reshape(people.n_raters, -1)
-    rising = np.sort(ratings, axis=0)
-    there = ~np.isnan(ratings)
-    each = there.sum(axis=0)
-    alike = np.zeros(ratings.shape[1], dtype=int)
-    run = np.zeros(ratings.shape[1], dtype=int)
-    for before, after in zip(rising, rising[1:], strict=False):
-        run = np.where(before == after, run + 1, 0)
+def equal_pairs(people: People) -> tuple[IntArray, IntArray]:
+    """Of each input, the pairs of ratings of one output that are equal, and all such pairs."""
+    ratings = people.each if people.n_raters else people.each.expand_dims("rater")
+    values = _by_input(ratings.transpose("input", ..., "rater"))
+    rising, n = np.sort(values, axis=-1), (~np.isnan(values)).sum(axis=-1)
+    alike, run = np.zeros(n.shape, dtype=int), np.zeros(n.shape, dtype=int)
+    for at in range(1, values.shape[-1]):
+        run = np.where(rising[..., at - 1] == rising[..., at], run + 1, 0)
         alike += run  # a value equals each of the run before it
-    return int(alike.sum()), int((each * (each - 1) // 2).sum())
+    return alike.sum(axis=1), (n * (n - 1) // 2).sum(axis=1)
+
+
+def equal_to_raters(about: Subject, judges: list[Hashable]) -> dict[Hashable, tuple[IntArray, IntArray]]:
+    """Of each judge and input, the ratings that equal the judge's grade, and all ratings beside a grade."""
+    score, each = xr.broadcast(graded_scores(about), about.people.each)
+    dims = ("metric", "input", ...)
+    x, z = (values.transpose(*dims).sel(metric=judges).values for values in (score, each))
+    there, equal = ~np.isnan(x) & ~np.isnan(z), np.abs(x - z) <= TOLERANCE
+    beside = tuple(range(2, there.ndim))
+    return dict(zip(judges, zip(equal.sum(axis=beside), there.sum(axis=beside), strict=True), strict=True))
+
+
+def _by_input(values: xr.DataArray) -> FloatArray:
+    """Values (inputs, other outputs, last dim)."""
+    return values.values.reshape(values.shape[0], -1, values.shape[-1])
 
 
 def _without_majority(people: People, majority: xr.DataArray) -> list[str]:

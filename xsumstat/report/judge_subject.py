@@ -217,6 +217,11 @@ def on_grades(about: Subject, rng: int) -> OnScale:
     return _calibrated(graded, people.rating, other, of_runs, method="quantile", grades=True, rng=rng)
 
 
+def graded_scores(about: Subject) -> xr.DataArray:
+    """The judges' scores; of runs that give the raters' grades the median."""
+    return align.oriented(locate.checked_scores(_graded(about, about.people.each)[0].ds), ("metric",))
+
+
 def _graded(about: Subject, gold: xr.DataArray) -> tuple[Subject, tuple[str, ...]]:
     """Judges whose runs give the raters' grades have their median, as a mean of grades is none; and this as code."""
     if about.runs is None:

@@ -14,6 +14,7 @@ from xsumstat.coefficients.table import get
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, scope, wording
+from xsumstat.inference import ratios
 from xsumstat.narrative import findings, findings_tests
 from xsumstat.report import judge_remarks, judge_runs
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
@@ -260,16 +261,20 @@ def _few_prompts(about: Subject) -> list[str]:
 
 
 def _few_equal(about: Subject, shown: Results) -> list[str]:
-    """Judges that give a rater's grade less often than another rater does; with one rater, less than half the time."""
-    alike, pairs = judge_remarks.equal_pairs(about.people) if about.people.n_raters > 1 else (0, 0)
-    least = alike / pairs if pairs else 0.5
+    """Judges that give a rater's grade significantly less often than another rater does; of one rater, than half."""
+    judges = [label for label in about.judges if _grades(label, shown) is not None]
+    if "input" not in about.people.each.dims:
+        return []
+    alike, pairs = judge_remarks.equal_pairs(about.people)
+    least, beside = 0.5, ""
+    if pairs.any():
+        least = float(alike.sum() / pairs.sum())
+        beside = f" (two raters: {100 * least:.0f} %)"
     few = []
-    for label in about.judges:
-        table = _grades(label, shown)
-        share = math.nan if table is None else np.trace(table) / table.sum()
-        if not math.isnan(share) and round(100 * share) < round(100 * least):
+    for label, (equal, ratings) in judge_remarks.equal_to_raters(about, judges).items():
+        share = float(equal.sum() / ratings.sum())
+        if ratios.difference_high((equal, ratings), (alike, pairs) if pairs.any() else least) < 0:
             few.append(f"{wording.name(label)} for {100 * share:.0f} %")
-    beside = f" (two raters: {100 * least:.0f} %)" if pairs else ""
     return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []
 
 
