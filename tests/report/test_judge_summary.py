@@ -432,14 +432,14 @@ def test_shares_of_passes_have_limits_from_0_to_1(texts):
 
 @pytest.mark.slow
 def test_equal_grades_are_few_only_where_a_rater_gives_them_more_often():
-    """A judge that is one more rater is hardly ever told; one with other grades on a third of the outputs is."""
+    """A judge that is one more rater is hardly ever told; one with other grades on half of the outputs is."""
     rng, columns = np.random.default_rng(5), ["r1", "r2", "r3", "alike"]
     told = {"alike": 0, "odd": 0}
     for _ in range(60):
         quality = rng.normal(size=(40, 3, 1))
         grades = np.clip(np.rint(3 + quality + 0.4 * rng.normal(size=(40, 3, 4))), 1, 5)
         frame = pd.DataFrame(grades.reshape(-1, 4), columns=columns)
-        frame["odd"] = np.where(rng.random(120) < 1 / 3, frame["alike"] % 5 + 1, frame["alike"])
+        frame["odd"] = np.where(rng.random(120) < 1 / 2, frame["alike"] % 5 + 1, frame["alike"])
         frame["input"], frame["system"] = np.repeat(np.arange(40), 3), np.tile(list("abc"), 40)
         about = judge_subject.subject(frame.meta.to_scores(wide=True, ratings=columns[:3]))
         shown = {"confusion": about.ds.meta.confusion(about.people.rating, along="rater")}
