@@ -134,3 +134,41 @@ def test_counts_of_human_ties_with_gaps(seed):
         known = [[z for x, z in zip(*each, strict=True) if x == x and z == z] for each in columns]
         several = [values for values in known if len(values) > 1]
         assert (tied.values[at], there.values[at]) == (sum(len({*each}) == 1 for each in several), len(several))
+
+
+def left_alone(ds, label, along):
+    """Of each input (or system), how many outputs have both scores: plain Python."""
+    x, z = ds.score.sel(metric=label).transpose(along, ...).values, ds.human.transpose(along, ...).values
+    return [
+        sum(not (math.isnan(a) or math.isnan(b)) for a, b in zip(one.tolist(), two.tolist(), strict=True))
+        for one, two in zip(x, z, strict=True)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("level", "along"), [("input", "input"), ("within_system", "system")])
+@pytest.mark.parametrize("coefficient", ["kendall", "acc_eq"])
+def test_inputs_with_one_scored_output_are_counted(level, along, coefficient, seed):
+    rng = np.random.default_rng(seed)
+    ds = scores(0, n_systems=int(rng.integers(3, 6)), seed=seed)
+    ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.5)
+    ds["score"][:, 0, 1:] = np.nan  # a system with one output
+    counts = [left_alone(ds, label, along) for label in ds.metric.values]
+    alone, some = facts.single(ds.score, ds.human, level)
+    assert alone.values.tolist() == [each.count(1) for each in counts]
+    assert some.values.tolist() == [sum(n > 0 for n in each) for each in counts]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = ds.meta.corr(level=level, coefficient=coefficient)
+    told = of_code(caught, "single_outputs_left_out")
+    often = [each.count(1) * 4 > sum(n > 0 for n in each) for each in counts]
+    assert [label in "".join(told) for label in ("fair (", "lazy (")] == often
+    few, many = sorted(each.count(1) for each in counts)
+    number = f"{few}" if few == many else f"{few} to {many}"
+    noun = f"{along}" if number == "1" else f"{along}s"
+    assert result.attrs.get("single_outputs", "0") == number
+    said = f"leaves out {number} {noun} with only one rated and scored output" in result.meta.methods()
+    assert said == (many > 0)
+    zero = ds.meta.corr(level=level, coefficient=coefficient, undefined="zero")
+    assert "single_outputs" not in zero.attrs

@@ -36,6 +36,7 @@ class FewRatings:
     dropped: dict[str, list[Hashable]]
     later: Checks
     ties: None = None  # nothing is correlated
+    single: None = None
 
     @property
     def further(self) -> dict[str, int]:

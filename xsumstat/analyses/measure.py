@@ -125,6 +125,7 @@ def entrance(measure: Measure, *, constant: bool = True) -> dict[str, Any]:
         "level": measure.level,
         "missing": measure.missing,
         "compared_within": measure.compared_within,
+        "undefined": measure.undefined,
     }
     found["ties_left_out"] = measure.leaves_ties_out
     return {**found, "constant": constant and measure.coefficient.of_constants}

@@ -26,7 +26,7 @@ _IN_WORDS = {MET: "met", NOT_MET: "not met", UNKNOWN: "cannot be decided"}
 _PARTS = re.compile(r"\s*([\w-]+)\s*(?:(>=|<=|≥|≤)\s*(\S+)\s*)?")
 _EXAMPLES = "'kappa >= .6', 'alt_test', 'bias', 'bias <= .1' or 'drift <= .05'"
 # Codes of warnings that belong beside a verdict: which outputs and prompts it is not about.
-_LEFT_OUT = ("ties_left_out", "cells_left_out", "fewer_labels", "scores_left_out")
+_LEFT_OUT = ("ties_left_out", "cells_left_out", "fewer_labels", "scores_left_out", "single_outputs_left_out")
 # Of one judge: status, name, and the reason.
 _OfJudge = tuple[int, Hashable, str]
 

@@ -82,6 +82,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "not_in_all_tasks",
             "not_rated",
             "scores_left_out",
+            "single_outputs_left_out",
         ),
         LeftOutWarning,
     ),

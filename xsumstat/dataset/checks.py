@@ -302,6 +302,18 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
         )
 
 
+def report_single(found: Sequence[Fact] | None, level: str) -> None:
+    """Report inputs (or systems) with one output that has both scores, if often: an average leaves them out."""
+    if found is None:
+        return
+    alone, some = found
+    often = (alone.values > OFTEN_TIED * some.values) & (alone.values < some.values)  # else nothing is left
+    group = "inputs" if level == "input" else "systems"
+    what = f"{group} left out, because only one of their outputs has a score and a human score"
+    counts = np.where(often, alone.values, 0)
+    _warn_of_counts(what, alone.labels["metric"], counts, some.values, "metrics", "single_outputs_left_out")
+
+
 def report_gaps_of_pairs(found: Presence, labels: Sequence[Hashable], pairs: Iterable[Sequence[int]]) -> None:
     """Report cells left out of pairs of metrics, because only one metric has them."""
     there = found.bits.values

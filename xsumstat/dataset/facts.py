@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
+from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import masks
 
@@ -88,6 +89,18 @@ def ties(score: xr.DataArray, gold: xr.DataArray) -> list[Fact]:
     left = [dim for dim in dims if dim != "system"]
     beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (tied, could_tell, by_gold, scored)]
+
+
+def single(score: xr.DataArray, gold: xr.DataArray, level: str) -> list[Fact] | None:
+    """Groups of an average with one common cell, which cannot be correlated, beside all with any, (metric,)."""
+    if level not in ("input", "within_system"):
+        return None
+    dims, (x, z) = broadcast(score.variable, gold.variable)
+    members = levels.members(level)
+    count = (~np.isnan(x) & ~np.isnan(z)).sum(axis=dims.index(members))
+    left = [dim for dim in dims if dim != members]
+    beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
+    return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (count == 1, count > 0)]
 
 
 def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:
@@ -191,6 +204,7 @@ class Facts:
     gaps: Gaps
     equal: list[Fact]  # to the gold, and to the ratings of each variable
     ties: list[Fact] | None  # of all systems on an input, by a metric and by the gold
+    single: list[Fact] | None  # groups of an average with one cell
 
 
 def of_metrics(
@@ -201,13 +215,15 @@ def of_metrics(
     ratings: Sequence[xr.DataArray],
     over: str | None,
     ties_left_out: bool = False,
+    averaged: str | None = None,
 ) -> Facts:
-    """Facts of oriented scores and, where there are `ratings`, of the same scores as they came."""
+    """Facts of oriented scores and, where there are `ratings`, of the same as they came; `averaged`: their level."""
     equal = [equal_to(scores[0], gold), *(equal_to(scores[1], each) for each in ratings)]
     score, human = (masks.where_used(each, used) for each in (scores[0], gold))
     pooled = human if over is None else human.mean(over)
     tied = ties(score, pooled) if ties_left_out else None
-    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied)
+    alone = None if averaged is None else single(score, pooled, averaged)
+    return Facts(spread(score), spread(pooled), gaps(score, human, missing), equal, tied, alone)
 
 
 def unscored_beside(scores: Sequence[xr.DataArray]) -> Fact:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from xsumstat.core import extras
 from xsumstat.core.labels import labels_where
+from xsumstat.core.types import IntArray
 from xsumstat.dataset import chunking, facts, masks
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.value_checks import Checks
@@ -30,6 +31,9 @@ class Aligned(Protocol):
     def ties(self) -> Sequence[facts.Fact] | None: ...
 
     @property
+    def single(self) -> Sequence[facts.Fact] | None: ...
+
+    @property
     def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
@@ -45,6 +49,7 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
         settings["constant_inputs"] = None if scores.ties is None else _constant(scores.ties, scores.score.sizes)
+        settings["single_outputs"] = None if scores.single is None else _single(scores.single, scores.score.sizes)
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):
@@ -62,10 +67,19 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
 def _constant(ties: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | None:
     """The least and the most inputs that a metric's average leaves out, as a score is constant."""
     tied, _, by_gold, scored = (each.values for each in ties)
-    lost = tied + (by_gold if size["system"] > 2 else 0)
+    return _counted(tied + (by_gold if size["system"] > 2 else 0), scored, size["input"])
+
+
+def _single(found: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | None:
+    """The least and the most inputs (or systems) that a metric's average leaves out, as one output is scored."""
+    alone, some = (each.values for each in found)
+    return _counted(alone, some, max(size["system"], size["input"]))
+
+
+def _counted(lost: IntArray, of: IntArray, most: int) -> str | None:
     if not lost.any():
         return None
-    if scored.max() > size["input"]:  # further labels add up
+    if of.max() > most:  # further labels add up
         return SOME
     return f"{lost.max()}" if lost.min() == lost.max() else f"{lost.min()} to {lost.max()}"
 

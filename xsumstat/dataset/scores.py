@@ -48,6 +48,7 @@ class Scores:
     labels: tuple[str, ...] = ()
     weights: InputWeights | None = None  # of drawn inputs
     ties: Sequence[Fact] | None = None  # of scores in memory, where ties leave inputs out of averages
+    single: Sequence[Fact] | None = None  # of these, where inputs (or systems) with one output are left out
 
     @property
     def human(self) -> xr.DataArray:
@@ -91,6 +92,7 @@ def prepare(
     these_systems: bool | None = False,
     over: str | None = None,
     weigh: bool = False,
+    undefined: str = "drop",
 ) -> Scores:
     """Check a Dataset, find and align its gold and metrics, and report what is left out."""
     # Metrics in `given` are judged only if named; a covariate of words has a column for each word except the first
@@ -130,7 +132,17 @@ def prepare(
 
     raters = list(ratings.values())
     asked = [score, *([raw] if raters else [])]
-    found = by_metric(facts.of_metrics, asked, human, used, missing, raters, over, ties_left_out)
+    found = by_metric(
+        facts.of_metrics,
+        asked,
+        human,
+        used,
+        missing,
+        raters,
+        over,
+        ties_left_out,
+        level if undefined == "drop" else None,
+    )
 
     checks.warn_of_sentinels(score, ds.attrs.get("sentinels_level"), compared_within or level)
     if used is not None:
@@ -144,12 +156,13 @@ def prepare(
         checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
     later.make(checks.report_ties, found.ties, score.sizes["system"])
+    later.make(checks.report_single, found.single, level)
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    ties = None if is_lazy else found.ties
+    counts = (None, None) if is_lazy else (found.ties, found.single)
     return Scores(
-        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, ties
+        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, *counts
     )
 
 

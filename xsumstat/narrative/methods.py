@@ -141,7 +141,7 @@ def together(results: Iterable[xr.Dataset]) -> list[str]:
     told: set[str] = set()
     for result in results:
         how = _of_intervals(result), _of_tests(result)
-        left = _constant_inputs(result.attrs).rstrip()
+        left = _left_out(result.attrs).rstrip()
         said = [_aim(result), "" if left in told else left, _of_calibration(result)]
         told.add(left)
         aims.setdefault(how, []).extend(filter(None, said))
@@ -451,6 +451,20 @@ def _of_level(result: xr.Dataset) -> str:
     return f" at a significance level of {wording.setting(wording.alpha_of(result))}"
 
 
+def _left_out(attrs: Mapping[Any, Any]) -> str:
+    """What averages leave out: inputs with constant scores, and those with one output."""
+    return _constant_inputs(attrs) + _single(attrs)
+
+
+def _single(attrs: Mapping[Any, Any]) -> str:
+    n = attrs.get("single_outputs")
+    if n is None or "by" in attrs or attrs.get("analysis") in _OF_PARTS:
+        return ""
+    group = "input" if attrs.get("level") == "input" else "system"
+    count = f"{group}s" if n == result_attrs.SOME else f"{n} {group if n == '1' else f'{group}s'}"
+    return f"A metric's average leaves out {count} with only one rated and scored output. "
+
+
 def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
     """What happens to inputs on which scores are constant; of parts and of several golds without a number."""
     record, tied = COEFFICIENTS.get(str(attrs.get("coefficient"))), attrs.get("constant_inputs")
@@ -485,5 +499,5 @@ def _of_software(result: xr.Dataset, cite: str = "") -> str:
     counts = [validate.counted(size, dim) for dim, size in sizes.items() if size]
     of = f" for {wording.listed(counts)}" if counts else ""
     seed = f", seed {attrs['seed']}" if "seed" in attrs else ""
-    left = _constant_inputs(attrs)
+    left = _left_out(attrs)
     return f"{left}The computation{of} used xsumstat {_version(result)}{cite}{seed}."
