@@ -66,7 +66,7 @@ def scoring_range(
 
     {dataset}
         `ds` with NaN for the outputs left out, in every numeric variable with the dims system and input. These gain the
-        additional dims of `score`. ``attrs["scoring_range"]`` describes the range.
+        additional dims of `score`. ``attrs["scoring_range"]`` describes the range; results keep and tell it.
 
     Notes
     -----
@@ -90,7 +90,9 @@ def scoring_range(
         name for name, each in ds.data_vars.items() if set(facts.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
     masked = ds.assign({name: ds[name].where(align.without_coords(kept)) for name in numbers})
-    return results.of_its_own(masked).assign_attrs(scoring_range=chosen.text)
+    earlier = ds.attrs.get(validate.SCORING_RANGE)
+    text = chosen.text if earlier is None else f"{earlier}; then {chosen.text}"
+    return results.of_its_own(masked).assign_attrs({validate.SCORING_RANGE: text})
 
 
 def prepared(ds: xr.Dataset, metrics: Any, later: Checks | None = None) -> xr.DataArray:

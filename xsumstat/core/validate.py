@@ -29,6 +29,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 MOST_DRAWS = 10**8
 _SAY_MORE = ("by", "pool")  # arguments of text whose own checks know what is meant
 _WIDEST = 500  # inches of a picture
+SCORING_RANGE = "scoring_range"  # attr of scores that were cut to a range, and of their results
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 _P = ParamSpec("_P")
@@ -460,11 +461,11 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
         if not args or len(asked.required) > 1:
             asked.check_given(args, kwargs)
         if _ASKED.get() is not None:
-            return function(*args, **kwargs)
+            return _of_kept(args, function(*args, **kwargs))
         asked.check_kinds(args, kwargs)
         token, said = _ASKED.set(asked), _SAID.set(set())
         try:
-            return function(*args, **kwargs)
+            return _of_kept(args, function(*args, **kwargs))
         finally:
             _ASKED.reset(token)
             _SAID.reset(said)
@@ -472,6 +473,16 @@ def public(function: Callable[_P, _R]) -> Callable[_P, _R]:
     checked.__doc__ = docstrings.shown(function.__doc__)
     checked.__signature__ = docstrings.signature(function)  # type: ignore[attr-defined]
     return checked
+
+
+def _of_kept(args: tuple[Any, ...], result: _R) -> _R:
+    """A result that tells which outputs its scores were cut to, if they were."""
+    kept = getattr(args[0], "attrs", {}).get(SCORING_RANGE) if args else None
+    attrs = getattr(result, "attrs", {})
+    if kept is None or "analysis" not in attrs or SCORING_RANGE in attrs or not hasattr(result, "assign_attrs"):
+        return result
+    found: _R = result.assign_attrs({SCORING_RANGE: kept})
+    return found
 
 
 @contextmanager

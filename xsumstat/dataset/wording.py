@@ -78,7 +78,17 @@ def made(result: xr.Dataset) -> str:
     if of_intervals is not None and of_tests is not None and of_intervals.over == of_tests.over:
         of_intervals = replace(of_intervals, over=Over())
     parts = [str(each) for each in (of_intervals, of_tests) if each is not None]
-    return "; ".join([*parts, *filter(None, [correction_words(result), few_groups(result) if parts else ""])])
+    more = [correction_words(result), few_groups(result) if parts else "", kept_outputs(result.attrs)]
+    return "; ".join([*parts, *filter(None, more)])
+
+
+def kept_outputs(attrs: Mapping[Any, Any]) -> str:
+    """Which outputs count, of scores in a range: "only outputs in a scoring range were used: ..."; else empty."""
+    said = str(attrs.get("scoring_range", ""))
+    if "top" in attrs and attrs.get("analysis") == "metric_corr":
+        best = f"for each pair of metrics, those among the {int(attrs['top']):,} best of an input by one of the two"
+        said = f"{said}; then {best}" if said else best
+    return f"only outputs in a scoring range were used: {said}" if said else ""
 
 
 def drawn_tasks(attrs: Mapping[Any, Any]) -> str:

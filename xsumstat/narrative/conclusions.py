@@ -51,7 +51,8 @@ def conclusion(result: xr.Dataset) -> str:
             return " ".join(said)
         about = _with_metrics(result)
         few = wording.few_groups(result)
-        more = [*_turned(about), *_calibrated(about), *_weighted(about), few and f"{wording.capitalised(few)}."]
+        more = [*_turned(about), *_calibrated(about), *_weighted(about)]
+        more += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
         return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown
         return ""

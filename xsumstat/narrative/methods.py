@@ -124,7 +124,8 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
     parts += _of_groups(result)
     few = wording.few_groups(result)
-    text = " ".join(part for part in [*parts, few and f"{wording.capitalised(few)}."] if part)
+    parts += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
+    text = " ".join(filter(None, parts))
     if not bibtex:
         return f"{_CITED.sub(_in_text, text)} {_of_software(result)}"
     keys = [key for found in _CITED.finditer(text) if _known(found) for key in found[1].split(", ")]
@@ -142,8 +143,10 @@ def together(results: Iterable[xr.Dataset]) -> list[str]:
     for result in results:
         how = _of_intervals(result), _of_tests(result)
         left = _left_out(result.attrs).rstrip()
-        said = [_aim(result), "" if left in told else left, _of_calibration(result)]
-        told.add(left)
+        kept = wording.kept_outputs(result.attrs)
+        shared = [left, kept and f"{wording.capitalised(kept)}."]
+        said = [_aim(result), *("" if each in told else each for each in shared), _of_calibration(result)]
+        told.update(shared)
         aims.setdefault(how, []).extend(filter(None, said))
     paragraphs: list[list[str]] = [[], []]
     for how, said in aims.items():

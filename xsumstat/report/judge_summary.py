@@ -324,4 +324,5 @@ def _scope(about: Subject, shown: Results) -> str:
     parts = [whom] if whom else []
     if raters > 1:
         parts.append(f"as graded by these {raters} raters; other raters may give other answers")
+    parts += filter(None, [wording.kept_outputs(about.ds.attrs)])
     return f"Scope: {', '.join(parts)}." if parts else "Scope: the outputs in the file."

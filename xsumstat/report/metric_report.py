@@ -82,7 +82,8 @@ class Report(report_page.Page):
         said = conclusions.sentences(self.intervals, closing=self.tests is None)
         every = self.comparisons()
         said_of = (conclusions.sentences(tests, closing=tests is every[-1]) for tests in every)
-        return [" ".join(said), *map(" ".join, said_of)]
+        kept = wording.kept_outputs(self.intervals.attrs)
+        return [" ".join(said), *map(" ".join, said_of), *([f"{wording.capitalised(kept)}."] if kept else [])]
 
     def comparisons(self) -> list[xr.Dataset]:
         """The tests for new systems and for these, as far as they exist."""
