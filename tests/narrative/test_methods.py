@@ -67,7 +67,7 @@ def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
     made = {"correlation", "n_tasks", "margin", "inputs", "helped", "tested", "slopes", "sought", "others"}
-    made |= {"task_label", "in_strata", "regression", "compared", "tests", "resamples", "best_by"}
+    made |= {"task_label", "in_strata", "regression", "compared", "tests", "resamples", "best_by", "counted"}
     assert "confidence" not in fields or "confidence_level" in result.attrs
     made |= {"n_trials"} if result.attrs.get("method") == "formula" else set()
     for name in fields - {*made, "confidence"}:

@@ -90,8 +90,8 @@ def compare_systems(
     {dataset}
         On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
         system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
-        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``. By
-        metric ``n_significant``, ``n_tests``; by system ``rank``, ``cluster``.
+        add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``, and
+        ``rank`` and ``cluster`` by system. By metric (and group, other_group): ``n_significant``, ``n_tests``.
 
     See Also
     --------

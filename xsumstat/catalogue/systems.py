@@ -26,7 +26,7 @@ ANALYSES = (
         },
         random=("input",),
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
-        aim="We tested {tested}{helped} [rankel2011ranking].",
+        aim="We tested {tested}{helped}{counted} [rankel2011ranking].",
         say="narrative.findings_tests.compare_systems",
         closing="narrative.findings_tests.systems_closing",
         core=("metric", "system", "other_system"),

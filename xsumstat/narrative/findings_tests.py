@@ -5,6 +5,7 @@ Each function takes the result of one label of all further dims.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable
 from dataclasses import replace
@@ -29,7 +30,7 @@ _WITHIN_CLUSTERS = (
     "the metrics are equally good"
 )
 # Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
-_MOST_BEST, _MOST_ALIKE = 2, 3
+_MOST_BEST, _MOST_ALIKE, _MOST_GROUPS = 2, 3, 3
 # Differences that lie so many standard errors from those of the means beside them are remarked on.
 _NOTABLE = 0.1
 _OF_TWO = ("difference", "ci_low", "ci_high")
@@ -441,15 +442,38 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = "" if helper is None else f" and the scores of {wording.shortened(helper)}"
     helped = f"; {rated} is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
+    said_of_groups = _between(result)
     if len(named) > _MOST_BEST or not best:
-        return [wording.Sentence(f"{said}{helped}", _level(result)), *uncompared]
+        return [wording.Sentence(f"{said}{helped}", _level(result)), *said_of_groups, *uncompared]
     return [
         f"{wording.of_whom(result)}{best[0]}",
         *best[1:],
         *uncompared,
         wording.Sentence(f"{said}{helped}", settled_by(result)),
+        *said_of_groups,
         *filter(None, [drawn.sentence(result.attrs)]),
     ]
+
+
+_COUNTED = ("n_significant", "n_tests")
+
+
+def _between(result: xr.Dataset) -> list[str]:
+    """Significant pairs of each two groups of systems, by one metric."""
+    if "group" not in result.dims or result.sizes["metric"] > 1 or result.sizes["group"] > _MOST_GROUPS:
+        return []
+    counts, tests = (result[each].isel(metric=0).transpose("group", "other_group") for each in _COUNTED)
+    alternative = result.attrs.get("alternative")
+    than = {"greater": "better", "less": "worse"}.get(str(alternative))
+    said = []
+    for at, to in itertools.product(range(result.sizes["group"]), repeat=2):
+        n, of = int(counts[at, to]), int(tests[at, to])
+        if of and (at <= to or than):
+            one, two = (name(labels(result, dim)[place]) for dim, place in (("group", at), ("other_group", to)))
+            beside = f"{one} {than} than {two}" if than else f"between {one} and {two}"
+            said.append(f"{n:,} of {of:,} {f'within {one}' if at == to else beside}")
+    group = str(result.attrs.get("between", "group")).replace("_", " ")
+    return [f"Significant pairs by {group}: {wording.joined(said)}."] if said else []
 
 
 def _uncompared(result: xr.Dataset) -> list[str]:
@@ -513,8 +537,12 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
         than = f" and is significantly better than {listed(beaten)}" if beaten else ""
         closest = f" (the closest is {second}, {gap} lower)" if len(rest) > 1 else difference
         nearest = closest if others[0] in rest and gap else ""
+        gaps = "n_inputs" in one and len(set(one["n_inputs"].values[one["difference"].notnull()].tolist())) > 1
+        leads = (
+            f"is ahead by {by}, on the inputs that each two systems share" if gaps else f"has the highest mean by {by}"
+        )
         said = [
-            f"{name(first)} has the highest mean by {by}{than}; it does not differ significantly from "
+            f"{name(first)} {leads}{',' * gaps}{than}; it does not differ significantly from "
             f"{listed(rest, last='or')}{nearest}."
         ]
     return [*said, *_alike(one, first, won, compared)]

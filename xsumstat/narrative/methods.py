@@ -209,6 +209,9 @@ def _aim(result: xr.Dataset) -> str:
         filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
     combined = "" if findings_tests.all_rated(result) else f" combined with the scores of {helper}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']}{combined}"
+    filled["counted"] = (
+        f", and counted significant pairs by {_text(attrs['between']).replace('_', ' ')}" if "between" in attrs else ""
+    )
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""

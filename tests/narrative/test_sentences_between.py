@@ -1,0 +1,56 @@
+"""What comparisons of systems say of groups of systems, and of systems that were scored on different inputs."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import xsumstat  # noqa: F401
+
+
+def significant(ds, one, other):
+    x, y = (ds.score.sel(metric="human", system=each).values for each in (one, other))
+    p = scipy.stats.ttest_rel(x, y).pvalue
+    return p <= 0.05, x.mean() > y.mean(), p
+
+
+def test_significant_pairs_of_groups_are_counted(demo):
+    kind = dict(zip(demo.system.values.tolist(), demo.system_type.values.tolist(), strict=True))
+    counts = {}
+    for one, other in itertools.combinations(kind, 2):
+        at = counts.setdefault(frozenset((kind[one], kind[other])), [0, 0])
+        at[0] += significant(demo, one, other)[0]
+        at[1] += 1
+    both = [counts[frozenset(each)] for each in (["abstractive"], ["abstractive", "extractive"], ["extractive"])]
+    (a, n), (b, m), (c, k) = both
+    result = demo.meta.compare_systems(metric="human", between="system_type")
+    assert (
+        f"Significant pairs by system type: {a} of {n} within abstractive, {b} of {m} between abstractive and "
+        f"extractive and {c} of {k} within extractive."
+    ) in result.meta.conclusion()
+    assert ", and counted significant pairs by system type" in result.meta.methods()
+    assert "counted" not in demo.meta.compare_systems(metric="human").meta.methods()
+
+
+@pytest.mark.parametrize(("alternative", "word"), [("greater", "better"), ("less", "worse")])
+def test_one_sided_pairs_of_groups_are_counted_in_both_directions(demo, alternative, word):
+    kind = dict(zip(demo.system.values.tolist(), demo.system_type.values.tolist(), strict=True))
+    n = 0
+    for one, other in itertools.permutations(kind, 2):
+        if (kind[one], kind[other]) == ("extractive", "abstractive"):
+            _, above, p = significant(demo, one, other)
+            n += p <= 0.1 and above == (alternative == "greater")
+    result = demo.meta.compare_systems(metric="human", between="system_type", alternative=alternative)
+    assert f"{n} of 35 extractive {word} than abstractive" in result.meta.conclusion()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_system_on_shared_inputs_need_not_have_the_highest_mean(demo):
+    said = demo.meta.compare_systems(metric="human").meta.conclusion()
+    assert "extractor-5 has the highest mean by the human scores and is" in said
+    gaps = demo.copy(deep=True)
+    gaps["score"].loc[{"metric": "human", "system": "extractor-5", "input": gaps.input[:4].values}] = np.nan
+    said = gaps.meta.compare_systems(metric="human").meta.conclusion()
+    assert "extractor-5 is ahead by the human scores, on the inputs that each two systems share, and is" in said
+    assert "highest mean" not in said
