@@ -67,7 +67,7 @@ def test_what_a_sentence_takes_from_attrs_is_there(question):
     result = answer(question)
     fields = {name for _, name, _, _ in string.Formatter().parse(AIMS[written._analysis(result)]) if name}
     made = {"correlation", "n_tasks", "margin", "inputs", "helped", "tested", "slopes", "sought", "others"}
-    made |= {"task_label", "in_strata", "regression", "compared", "tests", "resamples", "best_by", "counted"}
+    made |= {"task_label", "in_strata", "regression", "compared", "tests", "resamples", "best_by", "counted", "gaps"}
     assert "confidence" not in fields or "confidence_level" in result.attrs
     made |= {"n_trials"} if result.attrs.get("method") == "formula" else set()
     for name in fields - {*made, "confidence"}:
@@ -228,7 +228,8 @@ def test_systems_and_inputs_are_counted():
         result = answer(question)
         sizes = [result.attrs[f"n_{dim}s"] for dim in ("system", "input")]
         assert all(type(size) is int for size in sizes) and sizes == [8, 6], question
-        assert f"{sizes[0]} systems and {sizes[1]} inputs used xsumstat" in methods(result), question
+        both = re.escape(f"{sizes[0]} systems") + "( and|,) " + re.escape(f"{sizes[1]} inputs")
+        assert re.search(rf"{both}( and 3 raters)? used xsumstat", methods(result)), question
 
 
 def test_what_was_left_out_is_not_counted(demo):

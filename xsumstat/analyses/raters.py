@@ -101,6 +101,7 @@ def agreement(
         "no_interval",
     )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
+    attrs["n_raters"] = int(ratings.notnull().any([dim for dim in ratings.dims if dim != along]).sum())
     attrs |= {"resample": dims, **(draws.attrs if method == "bootstrap" else {})}
     return results.result(result, ratings, analysis="agreement", method=method, **attrs)
 

@@ -31,7 +31,7 @@ ANALYSES = (
         own={"n_pairs": Variable("number of pairs of systems", dtype=int)},
         in_table="correlation",
         aim="We {compared} the scores of each metric with {gold}, {correlation}, over the pairs of systems whose "
-        "means by the metric lie within a gap of each other [deutsch2022reexamining].",
+        "means by the metric lie within a gap of each other [deutsch2022reexamining]; {gaps}.",
         say="narrative.findings.close_corr",
         core=("metric", "gap"),
     ),

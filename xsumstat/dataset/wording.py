@@ -529,15 +529,29 @@ def settings_of(result: xr.Dataset, name: str) -> list[str]:
 
 def measured(result: xr.Dataset) -> str:
     """Coefficient, human scores and level, for notes and captions: "Kendall's τ-b with human, input level"."""
+    if result.attrs.get("analysis") == "discriminative_agreement":
+        share = f"{100 * float(result.attrs['confidence_level']):g} % of {int(result.attrs['n_resamples']):,}"
+        return f"verdicts on pairs of systems by {result.attrs['gold']}; a win in {share} paired bootstrap resamples"
     asked = settings_of(result, "coefficient")
     what = listed(COEFFICIENTS[each].label if each in COEFFICIENTS else each for each in asked if each)
     if not what:
         return ""
     gold, level = (listed(settings_of(result, name)) for name in ("gold", "level"))
+    if result.attrs.get("analysis") == "human_ceiling":
+        gold = "each other rater" if scale_of(result.attrs) in ("classes", "two") else "the mean of the other raters"
     what += f" with {gold}" if gold else ""
     if "given" in result.attrs:
         what = f"partial {what}, given {shortened(result.attrs['given'])}"
-    return what + (f", {level.replace('_', ' ')} level" if level else "")
+    return what + (f", {level.replace('_', ' ')} level" if level else "") + f"; {gaps(result.attrs)}".rstrip("; ")
+
+
+def gaps(attrs: Mapping[Any, Any]) -> str:
+    """What the gaps of `close_corr` are: "a gap is a share of the pairs of systems, ..."; else empty."""
+    if attrs.get("analysis") != "close_corr":
+        return ""
+    if attrs.get("unit") == "quantile":
+        return "a gap is a share of the pairs of systems, those with the closest means by the metric first"
+    return "a gap is a difference of two systems' means by the metric"
 
 
 def few_groups(result: xr.Dataset) -> str:

@@ -52,6 +52,9 @@ _TITLES = {
     "ci_high": "upper limit",
     "pvalue": "p",
     "pvalue_adjusted": "corrected p",
+    "excess_pvalue": "p of the excess",
+    "n_significant": "significant pairs",
+    "n_tests": "tested pairs",
     "f1": "F1",
     "first_share": "share first",
     "rank_low": "rank from",
@@ -91,7 +94,9 @@ def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: in
     analysis = str(result.attrs["analysis"])
     value = _value_of(result)
     if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:
-        return _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
+        counted = _listed(kept[["n_significant", "n_tests"]], alpha, digits, details=True)
+        how = f"{_note(_without_limits(kept)).removesuffix('.')}; alpha {wording.setting(alpha)}."
+        return replace(counted, note=[f"Pairs of systems with a significant difference, of all tested. {how}"])
     kept = kept.squeeze("metric") if analysis == "compare_systems" and kept.sizes.get("metric") == 1 else kept
     if tests is not None:
         _check_tests(tests, kept, value)
@@ -382,7 +387,7 @@ def _square(result: xr.Dataset, name: str, alpha: float, digits: int) -> Table:
             line.append(Cell(text, True, bold=tests and number <= alpha))
         cells.append(line)
     heads = [Cell(str(dims[0])), *(Cell(wording.shortened(column)) for column in columns)]
-    note = [_note(result)]
+    note = [_note(_without_limits(result) if tests else result)]
     if tests:
         asks = {"greater": "is the row better than the column?", "less": "is the row worse than the column?"}
         what = asks.get(str(result.attrs.get("alternative")), "do row and column differ?")
@@ -447,6 +452,11 @@ def _of_all_groups(result: xr.Dataset) -> list[str]:
     each = [(label, wording.heterogeneity(result.isel(metric=at))) for at, label in enumerate(tests["metric"].values)]
     texts = [f"{wording.shortened(label)} {text}" for label, text in each if text]
     return [f"All groups of {wording.shortened(result.attrs['by'])}: {'; '.join(texts)}."] if texts else []
+
+
+def _without_limits(result: xr.Dataset) -> xr.Dataset:
+    """The same without limits, for the note of a table without intervals."""
+    return result.drop_vars(_LIMITS, errors="ignore")
 
 
 def _note(result: xr.Dataset) -> str:

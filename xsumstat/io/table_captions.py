@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 
 from xsumstat import catalogue
@@ -18,6 +19,14 @@ def caption(result: xr.Dataset, *, tests: bool = False) -> str:
         size = result.sizes["task"]
         over = f"the average over {size:,} tasks" if size > 1 else "one task"
         return f"Metrics by {over}. {' '.join(_of_tasks(result))}"
+    if analysis == "compare_systems" and "metric" in result.coords:
+        by = [wording.judged_by(label) for label in np.atleast_1d(result["metric"].values).tolist()]
+        what = (
+            "p-values of the differences between systems"
+            if tests or len(by) == 1
+            else "Significant differences between systems"
+        )
+        return f"{wording.capitalised(what)}, by {wording.listed(by)}."
     main = results.main_variable(result)
     about = long_name(result, str(main))
     if tests and not str(main).startswith("pvalue"):

@@ -212,6 +212,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["counted"] = (
         f", and counted significant pairs by {_text(attrs['between']).replace('_', ' ')}" if "between" in attrs else ""
     )
+    filled["gaps"] = wording.gaps(attrs)
     filled["n_tasks"] = "one task" if tasks == 1 else f"{tasks} tasks"
     filled["task_label"] = str(attrs.get("tasks_by", "group")).replace("_", " ")
     filled["in_strata"] = f", within each {str(attrs['stratify']).replace('_', ' ')}" if "stratify" in attrs else ""
@@ -495,6 +496,9 @@ def _of_software(result: xr.Dataset, cite: str = "") -> str:
     sizes = {dim: result.sizes[dim] for dim in ("metric", "system", "input") if dim in result.sizes}
     sizes |= {dim: int(attrs[f"n_{dim}s"]) for dim in ("system", "input", "prompt") if f"n_{dim}s" in attrs}
     sizes = {dim: sizes[dim] for dim in ("metric", "system", "input", "prompt") if dim in sizes}
+    along = str(attrs.get("along", ""))
+    if "rating" in attrs and (n_raters := int(attrs.get("n_raters", result.sizes.get(along, 0)))):
+        sizes[along.replace("_", " ")] = n_raters
     sides = _sides(result)
     if sides is not None and "other_metric" in result.coords and "metric" in sizes:
         sizes["metric"] = len({*sides[0], *sides[1]})
