@@ -310,7 +310,7 @@ def test_results_say_how_they_were_made(small):
 def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
     class Aligned:
         gold_name, dropped, further = "human", {"system": ["s1", 2], "input": ["i0"]}, {"language": 2}
-        ties = single = None
+        ties = single = unpaired = None
         later = Checks()
         score = xr.DataArray([[[1.0, np.nan, 2.0], [np.nan] * 3]], dims=("metric", "system", "input"))
 

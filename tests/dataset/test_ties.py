@@ -172,3 +172,22 @@ def test_inputs_with_one_scored_output_are_counted(level, along, coefficient, se
     assert said == (many > 0)
     zero = ds.meta.corr(level=level, coefficient=coefficient, undefined="zero")
     assert "single_outputs" not in zero.attrs
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(4))
+def test_outputs_with_one_of_the_two_scores_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    ds = scores(0, n_systems=4, seed=seed)
+    ds["score"] = ds.score.where(rng.random(ds.score.shape) > 0.1 * seed)
+    ds["human"] = ds.human.where(rng.random(ds.human.shape) > 0.1 * (seed > 1))
+    text = ds.meta.corr(level="global").meta.methods()
+    counts = []
+    for label in ds.metric.values:  # among systems and inputs that the metric can use
+        scored, rated = ds.score.sel(metric=label).notnull().values, ds.human.notnull().values
+        usable = (scored & rated).any(axis=1, keepdims=True) & (scored & rated).any(axis=0, keepdims=True)
+        counts.append(int(((scored != rated) & usable).sum()))
+    few, many = sorted(counts)
+    number = f"{few}" if few == many else f"{few} to {many}"
+    told = f"For each metric we left out {number} outputs that lack its score or the human score."
+    assert (told in text) == (many > 0) and ("we left out" in text) == (many > 0)

@@ -37,6 +37,7 @@ class FewRatings:
     later: Checks
     ties: None = None  # nothing is correlated
     single: None = None
+    unpaired: None = None
 
     @property
     def further(self) -> dict[str, int]:

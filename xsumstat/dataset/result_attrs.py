@@ -34,6 +34,9 @@ class Aligned(Protocol):
     def single(self) -> Sequence[facts.Fact] | None: ...
 
     @property
+    def unpaired(self) -> facts.Fact | None: ...
+
+    @property
     def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
@@ -50,6 +53,7 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
         settings["constant_inputs"] = None if scores.ties is None else _constant(scores.ties, scores.score.sizes)
         settings["single_outputs"] = None if scores.single is None else _single(scores.single, scores.score.sizes)
+        settings["unpaired_outputs"] = None if scores.unpaired is None else _least_and_most(scores.unpaired.values)
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):
@@ -77,11 +81,14 @@ def _single(found: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | 
 
 
 def _counted(lost: IntArray, of: IntArray, most: int) -> str | None:
+    # Those of further labels add up.
+    return SOME if lost.any() and of.max() > most else _least_and_most(lost)
+
+
+def _least_and_most(lost: IntArray) -> str | None:
     if not lost.any():
         return None
-    if of.max() > most:  # further labels add up
-        return SOME
-    return f"{lost.max()}" if lost.min() == lost.max() else f"{lost.min()} to {lost.max()}"
+    return f"{lost.max():,}" if lost.min() == lost.max() else f"{lost.min():,} to {lost.max():,}"
 
 
 def sizes(score: xr.DataArray | None) -> dict[str, int]:

@@ -49,6 +49,7 @@ class Scores:
     weights: InputWeights | None = None  # of drawn inputs
     ties: Sequence[Fact] | None = None  # of scores in memory, where ties leave inputs out of averages
     single: Sequence[Fact] | None = None  # of these, where inputs (or systems) with one output are left out
+    unpaired: Fact | None = None  # of these, outputs with only one of metric and gold
 
     @property
     def human(self) -> xr.DataArray:
@@ -160,7 +161,7 @@ def prepare(
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    counts = (None, None) if is_lazy else (found.ties, found.single)
+    counts = (None, None, None) if is_lazy else (found.ties, found.single, found.gaps.cells)
     return Scores(
         score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, *counts
     )

@@ -459,13 +459,23 @@ def _of_level(result: xr.Dataset) -> str:
 
 
 def _left_out(attrs: Mapping[Any, Any]) -> str:
-    """What averages leave out: inputs with constant scores, and those with one output."""
-    return _constant_inputs(attrs) + _single(attrs)
+    """What is left out: outputs without a score, inputs with constant scores, and those with one output."""
+    of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
+    counted = "" if of_parts else _unpaired(attrs) + _single(attrs)
+    return counted + _constant_inputs(attrs)
+
+
+def _unpaired(attrs: Mapping[Any, Any]) -> str:
+    n = attrs.get("unpaired_outputs")
+    if n is None:
+        return ""
+    noun, lack = ("output", "lacks") if n == "1" else ("outputs", "lack")
+    return f"For each metric we left out {n} {noun} that {lack} its score or the human score. "
 
 
 def _single(attrs: Mapping[Any, Any]) -> str:
     n = attrs.get("single_outputs")
-    if n is None or "by" in attrs or attrs.get("analysis") in _OF_PARTS:
+    if n is None:
         return ""
     group = "input" if attrs.get("level") == "input" else "system"
     count = f"{group}s" if n == result_attrs.SOME else f"{n} {group if n == '1' else f'{group}s'}"
