@@ -177,12 +177,29 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     if wording.is_one_sided(result.attrs):
         found = f"{whom}{len(won):,} of {adjust.n_tests(result):,} one-sided tests of two metrics are significant"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
+    if first is None and len(labels(result)) == 1:
+        said = [wording.Sentence(f"{whom}{_against_others(result, won, compared)}", how), *said]
+        return [*said, *(_too_few(result) if not won else [])]
     listing = f": {joined(pairs)}" if first is None and pairs else ""
     tested = {label for pair in compared for label in pair}
     alone = [label for label in labels(result) if label not in tested]
     said += [f"No test of {listed(alone)} could be made."] if alone else []
     said += _too_few(result) if not won else []
     return [*said, f"{found} ({how}){listing}."]
+
+
+def _against_others(result: xr.Dataset, won: list[Pair], compared: set[frozenset[Hashable]]) -> str:
+    """The verdicts of the only metric on all others."""
+    (one,) = labels(result)
+    others = [other for other in labels(result, "other_metric") if frozenset((one, other)) in compared]
+    kinds = {
+        "beats": [other for other in others if (one, other) in won],
+        "is worse than": [other for other in others if (other, one) in won],
+    }
+    verdicts = [f"{verb} {listed(found, 8)}" for verb, found in kinds.items() if found]
+    rest = [other for other in others if not any(other in found for found in kinds.values())]
+    verdicts += [f"does not differ significantly from {listed(rest, 8, last='or')}"] if rest else []
+    return f"{name(one)} {joined(verdicts)}"
 
 
 def _too_few(result: xr.Dataset) -> list[str]:
@@ -537,15 +554,21 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
         than = f" and is significantly better than {listed(beaten)}" if beaten else ""
         closest = f" (the closest is {second}, {gap} lower)" if len(rest) > 1 else difference
         nearest = closest if others[0] in rest and gap else ""
-        gaps = "n_inputs" in one and len(set(one["n_inputs"].values[one["difference"].notnull()].tolist())) > 1
-        leads = (
-            f"is ahead by {by}, on the inputs that each two systems share" if gaps else f"has the highest mean by {by}"
-        )
         said = [
-            f"{name(first)} {leads}{',' * gaps}{than}; it does not differ significantly from "
+            f"{name(first)} {_leads(one, by)}{than}; it does not differ significantly from "
             f"{listed(rest, last='or')}{nearest}."
         ]
     return [*said, *_alike(one, first, won, compared)]
+
+
+def _leads(one: xr.Dataset, by: str) -> str:
+    """How a system is first: by its mean, unless differences are those of shared inputs, or of "ppi"."""
+    if "mean_difference" in one:
+        return f"is ahead by {by}"
+    shared = one["n_inputs"].values[one["difference"].notnull()] if "n_inputs" in one else np.empty(0)
+    if len(set(shared.tolist())) > 1:
+        return f"is ahead by {by}, on the inputs that each two systems share,"
+    return f"has the highest mean by {by}"
 
 
 def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:

@@ -59,7 +59,8 @@ def clusters(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['judge', 'bertscore', 'rouge', 'perplexity', 'bleu', 'length']
     """
-    if not {"correlation", "cluster", "rank"} <= set(result.data_vars):
+    drawn_of = ("correlation", "cluster", "rank")
+    if not set(drawn_of) <= set(result.data_vars) or any("task" in result[name].dims for name in drawn_of):
         raise ValueError("the result has no clusters; this draws what rank gives")
     _check_beside(result, intervals, "intervals", {"correlation", "ci_low", "ci_high"}, "ci")
     _check_beside(result, tests, "tests", {"pvalue"}, "compare_metrics")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-import xsumstat  # noqa: F401
+import xsumstat
 
 
 def significant(ds, one, other):
@@ -54,3 +54,36 @@ def test_the_first_system_on_shared_inputs_need_not_have_the_highest_mean(demo):
     said = gaps.meta.compare_systems(metric="human").meta.conclusion()
     assert "extractor-5 is ahead by the human scores, on the inputs that each two systems share, and is" in said
     assert "highest mean" not in said
+
+
+def test_a_metric_against_others_is_told_with_all_verdicts(demo):
+    others = ["bertscore", "bleu", "perplexity", "length", "judge"]
+    result = demo.meta.compare_metrics(metric="rouge", other=others, level="input")
+    said = result.meta.conclusion().partition(".")[0]
+    p, d = (result[each].sel(metric="rouge") for each in ("pvalue_adjusted", "difference"))
+    kinds = {"beats": [], "is worse than": [], "does not differ significantly from": []}
+    for other in others:
+        verdict = "beats" if float(d.sel(other_metric=other)) > 0 else "is worse than"
+        kinds[verdict if float(p.sel(other_metric=other)) <= 0.05 else "does not differ significantly from"] += [other]
+    assert all(kinds.values())  # each kind is there
+    parts = said.replace(", is worse", " | is worse").replace(" and does not", " | does not").split(" | ")
+    for part, (verb, named) in zip(parts, kinds.items(), strict=True):
+        assert verb in part and all(each in part for each in named)
+        assert not any(each in part for each in set(others) - set(named))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_by_ppi_is_ahead(demo):
+    rated = demo.score.sel(metric="human", drop=True).where(np.arange(30) < 12)
+    said = demo.drop_sel(metric="human").assign(rated=rated).meta.compare_systems(
+        method="ppi", gold="rated", metric="judge"
+    ).meta.conclusion()  # fmt: skip
+    assert " is ahead by rated" in said
+    assert "highest mean" not in said
+
+
+def test_clusters_of_tasks_are_refused_with_a_reason(demo):
+    tasks = {name: {"ds": demo.isel(input=slice(0, n)), "gold": "human"} for name, n in (("a", 30), ("b", 20))}
+    ranking = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1)
+    with pytest.raises(ValueError, match="this is a result of rank_tasks"):
+        ranking.meta.plot.clusters()
