@@ -311,6 +311,7 @@ def test_attrs_are_values_that_files_hold_and_what_was_left_out_is_among_them():
     class Aligned:
         gold_name, dropped, further = "human", {"system": ["s1", 2], "input": ["i0"]}, {"language": 2}
         ties = single = unpaired = None
+        gold_turned = False
         later = Checks()
         score = xr.DataArray([[[1.0, np.nan, 2.0], [np.nan] * 3]], dims=("metric", "system", "input"))
 

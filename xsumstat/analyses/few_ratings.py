@@ -40,6 +40,11 @@ class FewRatings:
     unpaired: None = None
 
     @property
+    def gold_turned(self) -> bool:
+        """Whether ratings are better when lower."""
+        return self.gold_sign < 0
+
+    @property
     def further(self) -> dict[str, int]:
         """The further dims and their sizes."""
         sizes = {str(dim): size for each in (self.score, self.gold) for dim, size in each.sizes.items()}

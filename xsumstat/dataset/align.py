@@ -32,6 +32,12 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
     return scores.copy(deep=False, data=np.where(kept, scores.values, -scores.values))
 
 
+def is_turned(gold: xr.DataArray) -> bool:
+    """Whether human scores are negated, as lower is better."""
+    better = gold.coords.get(directions.NAME)
+    return better is not None and not bool(directions.as_bool(better).all())
+
+
 def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
     return values if values.dims[-len(last) :] == last else values.transpose(..., *last)
 

@@ -12,6 +12,7 @@ from xsumstat.core import validate
 from xsumstat.core.labels import labels_along
 
 NAME = "higher_is_better"
+OF_GOLD = "gold_lower_is_better"  # attr of results with human scores that are better when lower
 # What the coordinate `kind` calls metrics that see only a part of what a metric should see.
 SENTINEL = "sentinel"
 # At which levels what is compared varies along the dim that a sentinel sees; there it must not know its own output.

@@ -9,13 +9,9 @@ import xarray as xr
 
 from xsumstat.core import extras
 from xsumstat.core.labels import labels_where
-from xsumstat.core.types import IntArray
-from xsumstat.dataset import chunking, facts, masks
+from xsumstat.dataset import chunking, directions, facts, left_out, masks
 from xsumstat.dataset import scope as scopes
 from xsumstat.dataset.value_checks import Checks
-
-# Instead of the number of constant inputs, where those of several human scores add up.
-SOME = "some"
 
 
 class Aligned(Protocol):
@@ -37,6 +33,9 @@ class Aligned(Protocol):
     def unpaired(self) -> facts.Fact | None: ...
 
     @property
+    def gold_turned(self) -> bool: ...
+
+    @property
     def dropped(self) -> Mapping[str, list[Hashable]]: ...
 
     @property
@@ -51,9 +50,8 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
     settings = {**sizes(scores if isinstance(scores, xr.DataArray) else getattr(scores, "score", None)), **settings}
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
-        settings["constant_inputs"] = None if scores.ties is None else _constant(scores.ties, scores.score.sizes)
-        settings["single_outputs"] = None if scores.single is None else _single(scores.single, scores.score.sizes)
-        settings["unpaired_outputs"] = None if scores.unpaired is None else _least_and_most(scores.unpaired.values)
+        settings[directions.OF_GOLD] = True if scores.gold_turned else None
+        settings |= left_out.counted(scores.ties, scores.single, scores.unpaired, scores.score.sizes)
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):
@@ -66,29 +64,6 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
         attrs["scope"] = scope.name
     attrs["xsumstat_version"] = extras.package_version()
     return attrs
-
-
-def _constant(ties: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | None:
-    """The least and the most inputs that a metric's average leaves out, as a score is constant."""
-    tied, _, by_gold, scored = (each.values for each in ties)
-    return _counted(tied + (by_gold if size["system"] > 2 else 0), scored, size["input"])
-
-
-def _single(found: Sequence[facts.Fact], size: Mapping[Hashable, int]) -> str | None:
-    """The least and the most inputs (or systems) that a metric's average leaves out, as one output is scored."""
-    alone, some = (each.values for each in found)
-    return _counted(alone, some, max(size["system"], size["input"]))
-
-
-def _counted(lost: IntArray, of: IntArray, most: int) -> str | None:
-    # Those of further labels add up.
-    return SOME if lost.any() and of.max() > most else _least_and_most(lost)
-
-
-def _least_and_most(lost: IntArray) -> str | None:
-    if not lost.any():
-        return None
-    return f"{lost.max():,}" if lost.min() == lost.max() else f"{lost.min():,} to {lost.max():,}"
 
 
 def sizes(score: xr.DataArray | None) -> dict[str, int]:

@@ -50,6 +50,7 @@ class Scores:
     ties: Sequence[Fact] | None = None  # of scores in memory, where ties leave inputs out of averages
     single: Sequence[Fact] | None = None  # of these, where inputs (or systems) with one output are left out
     unpaired: Fact | None = None  # of these, outputs with only one of metric and gold
+    gold_turned: bool = False  # lower was better
 
     @property
     def human(self) -> xr.DataArray:
@@ -111,6 +112,7 @@ def prepare(
     known = [*own_labels, *metric_choice.of_people(raw)]
 
     score = align.in_order(align.oriented(raw, ("metric",)), CORE)
+    turned = align.is_turned(human)
     human = align.as_gold(align.oriented(human, human.dims), score, level)
     score, human, dropped = align.aligned(score, human)
     held = [align.laid_out(each.values, score, each.name) for each in beside]
@@ -161,9 +163,25 @@ def prepare(
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None
-    counts = (None, None, None) if is_lazy else (found.ties, found.single, found.gaps.cells)
+    known_now = None if is_lazy else found
     return Scores(
-        score, human, name, dropped, rows, columns, used, spreads, later, tuple(held), names, texts, weights, *counts
+        score,
+        human,
+        name,
+        dropped,
+        rows,
+        columns,
+        used,
+        spreads,
+        later,
+        tuple(held),
+        names,
+        texts,
+        weights,
+        ties=known_now and known_now.ties,
+        single=known_now and known_now.single,
+        unpaired=known_now and known_now.gaps.cells,
+        gold_turned=turned,
     )
 
 

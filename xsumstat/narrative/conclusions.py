@@ -13,6 +13,7 @@ import xarray as xr
 from xsumstat.catalogue import ALL, ANALYSES, Analysis
 from xsumstat.core import validate
 from xsumstat.dataset import calibrated, chunking, drawn, few_systems, results, wording
+from xsumstat.narrative import turned
 
 _MOST_LABELS = 3
 # Of so many labels each gets a sentence with its numbers, in brief.
@@ -51,7 +52,7 @@ def conclusion(result: xr.Dataset) -> str:
             return " ".join(said)
         about = _with_metrics(result)
         few = wording.few_groups(result)
-        more = [*_turned(about), *_calibrated(about), *_weighted(about)]
+        more = [turned.sentence(about), *_calibrated(about), *_weighted(about)]
         more += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
         return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown
@@ -64,15 +65,6 @@ def _with_metrics(result: xr.Dataset) -> xr.Dataset:
         return result
     own = [each for each in ("higher_is_better", calibrated.NAME) if each in result.coords and not result[each].dims]
     return result[own].reset_coords(own).expand_dims("metric").set_coords(own)
-
-
-def _turned(result: xr.Dataset) -> list[str]:
-    better = result.coords.get("higher_is_better")
-    if better is None or better.dims != ("metric",) or "gold" not in result.attrs:
-        return []
-    lower = result["metric"].values[~better.values.astype(bool)].tolist()
-    whose = "its scores were" if len(lower) == 1 else "their scores were"
-    return [f"For {wording.listed(map(wording.name, lower), 3)} lower is better; {whose} negated."] if lower else []
 
 
 def _calibrated(result: xr.Dataset) -> list[str]:

@@ -15,6 +15,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import drawn, few_systems, pair_results, results, scope, wording
 from xsumstat.dataset.wording import estimate, limits, listed, name, number, numbers, setting
+from xsumstat.narrative import turned
 
 LEAST_ALPHA, _GOOD_ALPHA = 0.667, 0.8
 
@@ -322,7 +323,8 @@ def system_means(result: xr.Dataset) -> list[str]:
     there = np.flatnonzero(~np.isnan(mean))
     if not len(there):
         return ["No system has ratings, so no mean is defined."]
-    best, worst = int(there[np.argmax(mean[there])]), int(there[np.argmin(mean[there])])
+    means = _ahead(result) * mean[there]
+    best, worst = int(there[np.argmax(means)]), int(there[np.argmin(means)])
 
     def told(at: int) -> str:
         return estimated(result.isel(system=at), "mean")
@@ -333,10 +335,11 @@ def system_means(result: xr.Dataset) -> list[str]:
         said = [f"The mean human score{whose} is {told(best)} {how}."]
     else:
         where = " over these inputs" if result.attrs["target"] == "these" else ""
-        highest = f"{name(named[best])} has the highest mean human score{where}, {told(best)}"
-        lowest = f"{name(named[worst])} has the lowest, {told(worst)}"
+        first, last = ("lowest", "highest") if turned.is_lower(result) else ("highest", "lowest")
+        ahead = f"{name(named[best])} has the {first} mean human score{where}, {told(best)}"
+        behind = f"{name(named[worst])} has the {last}, {told(worst)}"
         said = [
-            f"{highest}; {lowest} {how}.",
+            f"{ahead}; {behind} {how}.",
             *_clearly_best(result, best, _overlapping(result, best, there.tolist())),
         ]
     rated, effective = (result[each].values for each in ("n_rated", "n_effective"))
@@ -375,7 +378,7 @@ def means_closing(result: xr.Dataset) -> list[str]:
     there = np.flatnonzero(~np.isnan(result["mean"].values)).tolist()
     if len(there) < 2:
         return []
-    best = max(there, key=lambda at: float(result["mean"].values[at]))
+    best = max(there, key=lambda at: _ahead(result) * float(result["mean"].values[at]))
     overlapping = _overlapping(result, best, there)
     if not overlapping:
         return []
@@ -390,17 +393,24 @@ def means_closing(result: xr.Dataset) -> list[str]:
 def _clearly_best(result: xr.Dataset, best: int, overlapping: list[str] | None) -> list[str]:
     if overlapping != []:
         return []
-    return [f"{name(labels(result, 'system')[best])} is best: its interval lies above those of all other systems."]
+    side = "below" if turned.is_lower(result) else "above"
+    return [f"{name(labels(result, 'system')[best])} is best: its interval lies {side} those of all other systems."]
+
+
+def _ahead(result: xr.Dataset) -> float:
+    """1, or -1 where a lower mean is better."""
+    return -1.0 if turned.is_lower(result) else 1.0
 
 
 def _overlapping(result: xr.Dataset, best: int, there: list[int]) -> list[str] | None:
     """Systems whose intervals reach that of the best; None without intervals."""
-    named, high = labels(result, "system"), result["ci_high"].values
-    low = float(result["ci_low"].values[best])
-    others = [at for at in there if at != best]
-    if math.isnan(low) or np.isnan(high[others]).any():
+    named, others = labels(result, "system"), [at for at in there if at != best]
+    low, high = result["ci_low"].values, result["ci_high"].values
+    if turned.is_lower(result):
+        low, high = -high, -low
+    if math.isnan(low[best]) or np.isnan(high[others]).any():
         return None
-    return [name(named[at]) for at in others if high[at] >= low]
+    return [name(named[at]) for at in others if high[at] >= low[best]]
 
 
 def top_k_corr(result: xr.Dataset) -> list[str]:

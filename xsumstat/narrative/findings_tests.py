@@ -21,6 +21,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import drawn, few_systems, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, joined, listed, name, number, setting
+from xsumstat.narrative import turned
 from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
@@ -539,7 +540,7 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
     others = sorted(others, key=lambda other: _of_two(one, first, other, "difference"))
     beaten = [other for other in others if (first, other) in won]
     rest = [other for other in others if other not in beaten]
-    second = name(others[0])
+    second, far, above = name(others[0]), *(("higher", "lower") if turned.is_lower(one) else ("lower", "higher"))
     value, low, high = (_of_two(one, first, others[0], each) if each in one else math.nan for each in _OF_TWO)
     gap = "" if math.isnan(low) else wording.estimate(value, low, high)
     difference = f" (difference {gap})" if gap else ""
@@ -547,12 +548,12 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
         whom = (
             f"{second}{difference}"
             if len(others) == 1
-            else f"every other system{f' (the closest is {second}, {gap} lower)' if gap else ''}"
+            else f"every other system{f' (the closest is {second}, {gap} {far})' if gap else ''}"
         )
-        said = [f"{name(first)} is best by {by}: its scores are significantly higher than those of {whom}."]
+        said = [f"{name(first)} is best by {by}: its scores are significantly {above} than those of {whom}."]
     else:
         than = f" and is significantly better than {listed(beaten)}" if beaten else ""
-        closest = f" (the closest is {second}, {gap} lower)" if len(rest) > 1 else difference
+        closest = f" (the closest is {second}, {gap} {far})" if len(rest) > 1 else difference
         nearest = closest if others[0] in rest and gap else ""
         said = [
             f"{name(first)} {_leads(one, by)}{than}; it does not differ significantly from "
@@ -568,7 +569,11 @@ def _leads(one: xr.Dataset, by: str) -> str:
     shared = one["n_inputs"].values[one["difference"].notnull()] if "n_inputs" in one else np.empty(0)
     if len(set(shared.tolist())) > 1:
         return f"is ahead by {by}, on the inputs that each two systems share,"
-    return f"has the highest mean by {by}"
+    return f"has the {_first_mean(one)} mean by {by}"
+
+
+def _first_mean(one: xr.Dataset) -> str:
+    return "lowest" if turned.is_lower(one) else "highest"
 
 
 def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
@@ -590,7 +595,7 @@ def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
     if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
         return []
     first = [row for row, line in zip(rows, difference, strict=True) if not (line < 0).any()]
-    return [f"{listed(first)} share the highest mean by {by}."] if len(first) > 1 else []
+    return [f"{listed(first)} share the {_first_mean(one)} mean by {by}."] if len(first) > 1 else []
 
 
 def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -> float:

@@ -15,9 +15,9 @@ import xarray as xr
 from xsumstat.catalogue import ANALYSES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
-from xsumstat.dataset import calibrated, drawn, result_attrs, wording
+from xsumstat.dataset import calibrated, drawn, left_out, wording
 from xsumstat.io import paper_tables
-from xsumstat.narrative import findings_tests
+from xsumstat.narrative import findings_tests, turned
 from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
 
 # What was done, by analysis and its special kinds.
@@ -121,7 +121,14 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
     if not isinstance(result, xr.Dataset) or _analysis(result) not in AIMS:
         raise ValueError("methods describes an xsumstat result, such as ds.meta.ci(...); this Dataset is not one")
     result = wording.of_group(result)
-    parts = [_aim(result), _of_tasks(result), _of_calibration(result), _of_intervals(result), _of_tests(result)]
+    parts = [
+        _aim(result),
+        turned.sentence(result),
+        _of_tasks(result),
+        _of_calibration(result),
+        _of_intervals(result),
+        _of_tests(result),
+    ]
     parts += _of_groups(result)
     few = wording.few_groups(result)
     parts += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
@@ -144,7 +151,7 @@ def together(results: Iterable[xr.Dataset]) -> list[str]:
         how = _of_intervals(result), _of_tests(result)
         left = _left_out(result.attrs).rstrip()
         kept = wording.kept_outputs(result.attrs)
-        shared = [left, kept and f"{wording.capitalised(kept)}."]
+        shared = [left, kept and f"{wording.capitalised(kept)}.", turned.sentence(result)]
         said = [_aim(result), *("" if each in told else each for each in shared), _of_calibration(result)]
         told.update(shared)
         aims.setdefault(how, []).extend(filter(None, said))
@@ -478,7 +485,7 @@ def _single(attrs: Mapping[Any, Any]) -> str:
     if n is None:
         return ""
     group = "input" if attrs.get("level") == "input" else "system"
-    count = f"{group}s" if n == result_attrs.SOME else f"{n} {group if n == '1' else f'{group}s'}"
+    count = f"{group}s" if n == left_out.SOME else f"{n} {group if n == '1' else f'{group}s'}"
     return f"A metric's average leaves out {count} with only one rated and scored output. "
 
 
@@ -489,7 +496,7 @@ def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
     if attrs.get("undefined") == "zero" and averaged:
         return "Inputs on which a metric's scores or the human scores are constant count as a correlation of 0. "
     of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
-    if tied == result_attrs.SOME or (of_parts and averaged):
+    if tied == left_out.SOME or (of_parts and averaged):
         return "Averages leave out the inputs on which a metric's scores or the human scores are constant. "
     if tied is None:
         return ""

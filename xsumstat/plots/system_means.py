@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import wording
+from xsumstat.dataset import directions, wording
 from xsumstat.plots import layout, marks, selection, style
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def system_means(
     panels = layout.panels_of(result, selection.further_dims(result["mean"], "system"))
     axes = layout.row_axes(result["system"], len(panels), ax, above=0.6, panel=0.75, row=0.4, figsize=figsize)
     gold = wording.shortened(result.attrs.get("gold", "human score"))
+    gold += " (lower is better)" if directions.OF_GOLD in result.attrs else ""
     for axis, (name, panel) in zip(axes, panels, strict=True):
         _rows(axis, panel)
         layout.panel_title(axis, name, layout.INCHES)

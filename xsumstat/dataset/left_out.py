@@ -1,0 +1,36 @@
+"""How many inputs, systems and outputs the correlation of a metric leaves out, as attrs of results tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from xsumstat.core.types import IntArray
+from xsumstat.dataset.facts import Fact
+
+# Instead of a number, where those of several human scores add up.
+SOME = "some"
+
+
+def counted(
+    ties: Sequence[Fact] | None, single: Sequence[Fact] | None, unpaired: Fact | None, size: Mapping[Hashable, int]
+) -> dict[str, str | None]:
+    """The least and the most that a metric leaves out: constant inputs, those with one output, and single outputs."""
+    found: dict[str, str | None] = {}
+    if ties is not None:
+        tied, _, by_gold, scored = (each.values for each in ties)
+        lost = tied + (by_gold if size["system"] > 2 else 0)
+        found["constant_inputs"] = _least_and_most(lost, scored, size["input"])
+    if single is not None:
+        alone, some = (each.values for each in single)
+        found["single_outputs"] = _least_and_most(alone, some, max(size["system"], size["input"]))
+    if unpaired is not None:
+        found["unpaired_outputs"] = _least_and_most(unpaired.values)
+    return found
+
+
+def _least_and_most(lost: IntArray, of: IntArray | None = None, most: int = 0) -> str | None:
+    if not lost.any():
+        return None
+    if of is not None and of.max() > most:
+        return SOME
+    return f"{lost.max():,}" if lost.min() == lost.max() else f"{lost.min():,} to {lost.max():,}"
