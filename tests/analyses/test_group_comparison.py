@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import dataset
+from helpers import as_lazy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -144,7 +145,7 @@ def test_lazy_scores_further_dims_and_files(tmp_path):
         got = ds.meta.compare_groups(gold, **asked)
         lazy = ds.chunk().meta.compare_groups(gold.chunk(), **asked)
         assert lazy.difference.chunks is not None and lazy.heterogeneity_pvalue_adjusted.chunks is not None
-        xr.testing.assert_identical(lazy.compute(), got)
+        xr.testing.assert_identical(lazy.compute(), as_lazy(got))
     assert got.difference.dims == ("metric", "domain", "other_domain", "quality")
     part = quiet(ds.isel(quality=0, drop=True), **asked)
     for name in ("difference", "ci_low", "pvalue", "heterogeneity"):

@@ -33,9 +33,9 @@ def oriented(scores: xr.DataArray, along: Iterable[Hashable]) -> xr.DataArray:
 
 
 def is_turned(gold: xr.DataArray) -> bool:
-    """Whether human scores are negated, as lower is better."""
+    """Whether human scores are negated, as lower is better; a lazy coordinate is not asked."""
     better = gold.coords.get(directions.NAME)
-    return better is not None and not bool(directions.as_bool(better).all())
+    return better is not None and not chunking.is_lazy(better) and not bool(directions.as_bool(better).all())
 
 
 def in_order(values: xr.DataArray, last: tuple[str, ...]) -> xr.DataArray:
