@@ -117,8 +117,8 @@ def test_who_beats_whom_and_where_no_difference_is_significant():
     difference = [[np.nan, 0.4, 0.1], [-0.4, np.nan, -0.3], [-0.1, 0.3, np.nan]]
     said = conclusion(pairs(p, difference, ["judge", "bleu", "bertscore"]))
     assert said.startswith(
-        "judge beats bleu, and does not differ significantly from bertscore. It has the highest correlation with the "
-        "human scores in these data. 2 of 3 pairs of metrics differ "
+        "judge beats bleu, and does not differ significantly from bertscore. Its correlation is higher than that "
+        "of every other metric in these data. 2 of 3 pairs of metrics differ "
         "significantly"
     )
     assert "is ahead" not in said and "told apart" not in said and "p-values not corrected; alpha .05" in said
@@ -399,8 +399,8 @@ def test_no_significant_difference_is_said_of_pairs_that_the_p_values_show(demo)
     none = pairs([[nan, 0.2, 0.3], [0.2, nan, 0.9], [0.3, 0.9, nan]],
                  [[nan, 0.3, 0.4], [-0.3, nan, 0.1], [-0.4, -0.1, nan]], ["a", "b", "c"])  # fmt: skip
     assert conclusion(none).startswith(
-        "a does not differ significantly from b or c. It has the highest correlation with the human scores in these "
-        "data. 0 of 3"
+        "a does not differ significantly from b or c. Its correlation is higher than that of every other metric in "
+        "these data. 0 of 3"
     )
 
 

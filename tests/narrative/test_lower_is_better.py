@@ -71,7 +71,7 @@ def test_a_helper_that_is_better_when_lower_turns_nothing(demo):
 
 def test_by_ppi_the_first_has_fewer_errors(demo):
     result = with_errors(demo, 15).meta.compare_systems(method="ppi", metric="judge")
-    ahead = re.search(r"these, ([\w-]+) is (ahead|best) by errors", result.meta.conclusion())
+    ahead = re.search(r"these, ([\w-]+) (is first|is best) by errors", result.meta.conclusion())
     assert ahead and bool((result.difference.sel(system=ahead[1]).drop_sel(other_system=ahead[1]) > 0).all())
     assert result.attrs["gold_lower_is_better"] == 1
 

@@ -52,7 +52,7 @@ def test_the_first_system_on_shared_inputs_need_not_have_the_highest_mean(demo):
     gaps = demo.copy(deep=True)
     gaps["score"].loc[{"metric": "human", "system": "extractor-5", "input": gaps.input[:4].values}] = np.nan
     said = gaps.meta.compare_systems(metric="human").meta.conclusion()
-    assert "extractor-5 is ahead by the human scores, on the inputs that each two systems share, and is" in said
+    assert "extractor-5 is first by the human scores, on the inputs that each two systems share, and is" in said
     assert "highest mean" not in said
 
 
@@ -78,7 +78,7 @@ def test_the_first_by_ppi_is_ahead(demo):
     said = demo.drop_sel(metric="human").assign(rated=rated).meta.compare_systems(
         method="ppi", gold="rated", metric="judge"
     ).meta.conclusion()  # fmt: skip
-    assert " is ahead by rated" in said
+    assert " is first by rated" in said
     assert "highest mean" not in said
 
 
@@ -87,3 +87,31 @@ def test_clusters_of_tasks_are_refused_with_a_reason(demo):
     ranking = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1)
     with pytest.raises(ValueError, match="this is a result of rank_tasks"):
         ranking.meta.plot.clusters()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("turned", [False, True])
+def test_labels_with_a_shared_best_count_for_no_metric(demo, turned):
+    """The order of metrics decides nothing."""
+    few = demo.isel(system=[0, 1, 2])
+    metrics = ["rouge", "bleu"][:: -1 if turned else 1]
+    result = few.meta.corr("human", metric=metrics, level="input", coefficient="kendall", average=False)
+    tau = {metric: result.correlation.sel(metric=metric).values for metric in metrics}
+    rouge, bleu = tau["rouge"], tau["bleu"]
+    known = ~np.isnan(rouge) & ~np.isnan(bleu)
+    wins = {"rouge": int((rouge > bleu)[known].sum()), "bleu": int((bleu > rouge)[known].sum())}
+    shared, none = int((rouge == bleu)[known].sum()), int((~known).sum())
+    said = result.meta.conclusion()
+    assert shared and all(f"{metric} in {n}" in said for metric, n in wins.items())
+    assert f"shared by several in {shared}" in said and (f"for {none} none is defined" in said) == (none > 0)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_leader_of_pairs_need_not_have_the_highest_correlation(demo):
+    """Each pair is compared on the outputs of both: with gaps another metric can have the highest correlation."""
+    ds = demo.sel(metric=["human", "bertscore", "rouge", "bleu"]).copy(deep=True)
+    lost = ds.input.values[np.random.default_rng(1).choice(30, 10, replace=False)]
+    ds.score.loc[{"metric": "bertscore", "input": lost}] = np.nan
+    said = ds.meta.compare_metrics("human", level="input").meta.conclusion()
+    assert "rouge beats bleu" in said and "Its correlation is higher than that of every other metric" in said
+    assert "the highest correlation" not in said

@@ -95,8 +95,8 @@ def test_three_systems_have_no_formula_and_the_reason_is_counted():
 
 @pytest.mark.parametrize(
     ("r", "first"),
-    [([0.1, 0.4, 0.2], "b"), ([0.4, 0.4, 0.2], None), ([np.nan] * 3, None), ([np.nan, -0.2, -0.1], "c")],
+    [([0.1, 0.4, 0.2], ["b"]), ([0.4, 0.4, 0.2], ["a", "b"]), ([np.nan] * 3, []), ([np.nan, -0.2, -0.1], ["c"])],
 )
 def test_the_leader_of_tests_of_a_value_has_the_highest_correlation(r, first):
     result = xr.Dataset({"correlation": ("metric", r)}, {"metric": ["a", "b", "c"]}, {"against": 0.0})
-    assert findings_tests.leader(result) == first
+    assert findings_tests.leaders(result) == first

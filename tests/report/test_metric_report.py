@@ -262,7 +262,7 @@ def test_as_text_and_saved(tmp_path, made, written):
     assert repr(made) == str(made) == made.text()
     text = " ".join(str(made).split())
     assert "judge beats bleu and length" in text
-    assert "It has the highest correlation with the human scores in these data." in text
+    assert "Its correlation is higher than that of every other metric in these data." in text
     made.save(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == written
 

@@ -19,7 +19,7 @@ ANALYSES = (
         aim="We {compared} the scores of each metric with {gold}, {correlation}.",
         needs_three=True,
         say="narrative.findings.corr",
-        best="narrative.findings.best_metric",
+        best="narrative.findings.best_metrics",
         closing="narrative.findings.corr_closing",
     ),
     Analysis(
@@ -38,7 +38,7 @@ ANALYSES = (
         },
         needs_three=True,
         say="narrative.findings.ci",
-        best="narrative.findings.best_metric",
+        best="narrative.findings.best_metrics",
         closing="narrative.findings.ci_closing",
         core=PAIR,
     ),
@@ -54,7 +54,7 @@ ANALYSES = (
         "begins where a metric of the previous cluster is significantly better [freitag2021results].",
         needs_three=True,
         say="narrative.findings_tests.rank",
-        best="narrative.findings.best_metric",
+        best="narrative.findings.best_metrics",
         closing="narrative.findings_tests.clusters_closing",
     ),
     Analysis(

@@ -70,7 +70,7 @@ ANALYSES = (
         "from {n_resamples} paired bootstrap resamples of inputs, with a win in {confidence} % of them "
         "[koehn2004statistical, bhandari2020reevaluating].",
         say="narrative.findings_tests.discriminative_agreement",
-        best="narrative.findings.best_metric",
+        best="narrative.findings.best_metrics",
     ),
     Analysis(
         "input_effect",

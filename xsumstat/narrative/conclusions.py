@@ -155,7 +155,7 @@ def _labelled(label: str, said: list[str]) -> list[str]:
 
 def _of_many(result: xr.Dataset, further: list[Hashable], size: int, how: Analysis) -> list[str]:
     brief = [] if size > _MOST_IN_BRIEF else [(label, _said(part, how)) for label, part in _parts(result, further)]
-    if how.best:
+    if how.best and result.sizes.get("metric", 1) > 1:
         counted = _counted(result, further, size, how)
         return [*filter(None, [counted]), *_in_brief(brief, wording.of_whom(result))]
     where = f"{size:,} labels of {wording.listed(further)}"
@@ -168,18 +168,21 @@ def _counted(result: xr.Dataset, further: list[Hashable], size: int, how: Analys
     by = result.attrs.get("by")
     if by in further:
         result = result.isel({by: result[by].values != ALL})
-    best = Counter(_function(how.best)(part) for _, part in _parts(result, further))
-    where = f"{sum(best.values()):,} labels of {wording.listed(further)}"
-    undefined = best.pop(None, 0)
-    if not best:  # tests of some metrics with others have none, and say what they found for each label
+    tops = [_function(how.best)(part) for _, part in _parts(result, further)]
+    best = Counter(top[0] for top in tops if len(top) == 1)
+    where = f"{len(tops):,} labels of {wording.listed(further)}"
+    undefined = sum(not top for top in tops)
+    shared = len(tops) - undefined - best.total()
+    if not best and not shared:  # tests of some metrics with others have none, and say what they found for each label
         return "" if size <= _MOST_IN_BRIEF else f"In none of {where} is there a best metric."
-    if len(best) == 1 and not undefined and best.total() > 1:
+    if len(best) == 1 and not undefined and not shared and best.total() > 1:
         every = "both" if best.total() == 2 else f"all {best.total():,}"
         first = wording.name(next(iter(best)))
         return f"By the estimates, {first} is the best in {every} labels of {wording.listed(further)}."
     counts = [f"{wording.name(metric)} in {count:,}" for metric, count in best.most_common()]
+    counts += [f"shared by several in {shared:,}"] if shared else []
     without = f"; for {undefined:,} none is defined" if undefined else ""
-    return f"By the estimates, of {where} the best is {wording.listed(counts)}{without}."
+    return f"By the estimates, of {where} the best is {wording.joined(counts)}{without}."
 
 
 def _in_brief(said: list[tuple[str, list[str]]], whom: str) -> list[str]:

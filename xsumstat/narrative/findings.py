@@ -105,15 +105,17 @@ def _largest_error(table: IntArray, names: list[str], what: str, versus: str) ->
     return f"; the most frequent {what} is {names[column]!r} {versus} {names[row]!r} ({count})"
 
 
-def best_metric(result: xr.Dataset) -> Hashable | None:
-    values = result[results.main_variable(result) if "correlation" not in result else "correlation"]
-    found = values.values.ravel() if values.dims == ("metric",) else np.array([math.nan])
-    return None if np.isnan(found).all() else labels(result)[int(np.nanargmax(found))]
+def best_metrics(result: xr.Dataset) -> list[Hashable]:
+    """The metrics with the highest value; none where only one of several has a value."""
+    main = "correlation" if "correlation" in result else results.main_variable(result)
+    return [] if int(result[main].notnull().sum()) < min(2, result.sizes["metric"]) else _highest(result, main)
 
 
-def _best_metrics(result: xr.Dataset) -> list[Hashable]:
-    values = result["correlation"].values
-    return [] if np.isnan(values).all() else [labels(result)[at] for at in _best(values)]
+def _highest(result: xr.Dataset, main: Hashable = "correlation") -> list[Hashable]:
+    values = result[main]
+    if values.dims != ("metric",) or np.isnan(values.values).all():
+        return []
+    return [labels(result)[at] for at in _best(values.values)]
 
 
 def _best(values: FloatArray) -> list[int]:
@@ -457,7 +459,7 @@ def _along(result: xr.Dataset, dim: str, among: Callable[[str, bool], str]) -> l
     what = wording.quantity(result.attrs)
     for at in places:
         part = result.isel({dim: at})
-        best = _best_metrics(part)
+        best = _highest(part)
         where = f"{'among' if texts else 'Among'} {among(str(part[dim].item()), not texts)},"
         if not best:
             texts.append(f"{where} no metric has a defined {what}")

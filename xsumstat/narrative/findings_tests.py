@@ -80,24 +80,26 @@ def decided(result: xr.Dataset, dim: str = "metric") -> tuple[list[Pair], set[fr
     return list(won), compared
 
 
-def leader(result: xr.Dataset) -> Hashable | None:
-    """The metric ahead of all others in a whole table, or with the highest correlation; None without one."""
+def leaders(result: xr.Dataset) -> list[Hashable]:
+    """The metrics that none is ahead of, in a whole table, or with the highest correlation; else none."""
     if "against" not in result.attrs:
-        return _leader(result, "metric")
+        return _unbeaten(result, "metric")
     r = result["correlation"].values
-    if np.isnan(r).all() or np.sum(r == np.nanmax(r)) > 1:
-        return None
-    return labels(result)[int(np.nanargmax(r))]
+    return [] if np.isnan(r).all() else [labels(result)[at] for at in np.flatnonzero(r == np.nanmax(r))]
+
+
+def _unbeaten(result: xr.Dataset, dim: str) -> list[Hashable]:
+    rows, columns = labels(result, dim), labels(result, f"other_{dim}")
+    if set(rows) != set(columns):
+        return []
+    difference = result["difference"].transpose(dim, f"other_{dim}").values
+    compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
+    behind = (compared & (difference < 0)).any(axis=1)
+    return [row for row, loses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not loses]
 
 
 def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
-    rows, columns = labels(result, dim), labels(result, f"other_{dim}")
-    if set(rows) != set(columns):
-        return None
-    difference = result["difference"].transpose(dim, f"other_{dim}").values
-    compared = ~np.isnan(difference) & ~np.eye(len(rows), dtype=bool)[[columns.index(row) for row in rows]].T
-    behind = (compared & ~(difference > 0)).sum(axis=1)
-    first = [row for row, losses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not losses]
+    first = _unbeaten(result, dim)
     return first[0] if len(first) == 1 else None
 
 
@@ -160,7 +162,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         return [f"No test could be made{why}{way_out}."]
     if len(compared) == 1:
         return [_one_pair(result, won)]
-    first = leader(result)
+    first, what = _leader(result, "metric"), wording.quantity(result.attrs)
     said: list[str] = []
     how = f"{settled_by(result)}; {coefficient(result)}"
     whom = wording.of_whom(result)
@@ -171,8 +173,8 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         verdicts = [f"beats {listed(beaten)}"] if beaten else []
         verdicts += [f"does not differ significantly from {listed(rest, last='or')}"] if rest else []
         said += [f"{whom}{name(first)} {', and '.join(verdicts)}."] if verdicts else []
-        who = "It" if verdicts else name(first)
-        said.append(f"{who} has the highest {wording.quantity(result.attrs)} with {gold(result)} in these data.")
+        whose = f"Its {what}" if verdicts else f"The {what} of {name(first)}"
+        said.append(f"{whose} is higher than that of every other metric in these data.")
         whom = "" if verdicts else whom
     found = f"{whom}{len(set(map(frozenset, won))):,} of {len(compared):,} pairs of metrics differ significantly"
     if wording.is_one_sided(result.attrs):
@@ -565,10 +567,10 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
 def _leads(one: xr.Dataset, by: str) -> str:
     """How a system is first: by its mean, unless differences are those of shared inputs, or of "ppi"."""
     if "mean_difference" in one:
-        return f"is ahead by {by}"
+        return f"is first by {by}"
     shared = one["n_inputs"].values[one["difference"].notnull()] if "n_inputs" in one else np.empty(0)
     if len(set(shared.tolist())) > 1:
-        return f"is ahead by {by}, on the inputs that each two systems share,"
+        return f"is first by {by}, on the inputs that each two systems share,"
     return f"has the {_first_mean(one)} mean by {by}"
 
 
