@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from xsumstat.inference.two_correlations import METHODS, pvalue, statistic, zou_interval
+from xsumstat.inference.two_correlations import METHODS, equivalence, pvalue, statistic, zou_interval
 
 # What cocor 1.1 for R prints for correlations printed with four digits: Williams's t, Steiger's z, Meng's z.
 COCOR = [
@@ -114,3 +114,19 @@ def test_size_on_normal_scores(method):
     value = statistic(method, r(x, z), r(y, z), r(x, y), n)
     rejected = (pvalue(method, value, n, "two-sided") <= 0.05).mean()
     assert rejected == pytest.approx(0.05, abs=3.5 * np.sqrt(0.05 * 0.95 / trials) + 0.002)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_metric_does_not_differ_from_itself_on_another_scale(method):
+    """Its correlation may differ in the last bits."""
+    r = 0.6180339887498949
+    found = statistic(method, r, r + 2e-16, 1 - 1e-16, 16)
+    assert float(found) == 0 and pvalue(method, found, 16, "two-sided") == 1
+    assert float(statistic(method, r, r + 1e-9, 0.9, 16)) != 0
+
+
+@pytest.mark.parametrize("method", ["tost_analytic", "anderson_hauck"])
+@pytest.mark.parametrize("off", [0.0, 2e-16])
+def test_copies_are_equivalent(method, off):
+    p, low, high = equivalence(method, 0.6, 0.6 + off, 1.0, 16, 0.1, 0.05)
+    assert (p, low, high) == (0, 0, 0)

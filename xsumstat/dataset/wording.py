@@ -52,7 +52,7 @@ _CORRECTIONS = {
 }
 _OF_SHARES = ("coverage", "power")
 _IN_QUOTES = re.compile(r"[\s,;:]")
-_LONGEST_NAME = 60
+_LONGEST_NAME = 150  # signs: names of metrics and checkpoints that hold their settings may have a hundred
 # Labels that are usual words for human scores.
 _HUMAN = ("human", "humans", "human_score", "human_scores", "gold", "rating", "ratings")
 # Methods whose intervals hold for all comparisons together.

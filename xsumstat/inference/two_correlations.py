@@ -11,6 +11,8 @@ from xsumstat.core.types import FloatArray
 METHODS = ("williams", "steiger", "meng", "zou")
 # Beyond this many standard errors a p-value is 0 in double precision.
 _FARTHEST = 40.0
+# Correlations this near are equal: those of one metric on two scales differ by rounding.
+_ROUNDING = 1e-12
 
 
 def statistic(method: str, r_1: Any, r_2: Any, r_3: Any, n: Any) -> FloatArray:
@@ -30,7 +32,7 @@ def statistic(method: str, r_1: Any, r_2: Any, r_3: Any, n: Any) -> FloatArray:
         value = {"williams": _williams, "steiger": _steiger, "meng": _meng, "zou": _zou}[method](r_1, r_2, r_3, n)
     defined = (n > 3) & ~np.isnan(r_1 + r_2 + r_3)
     value = np.where(np.isfinite(value), value, np.nan)
-    return np.where(defined, np.where(r_1 == r_2, 0.0, value), np.nan)
+    return np.where(defined, np.where(np.abs(r_1 - r_2) <= _ROUNDING, 0.0, value), np.nan)
 
 
 def _precision(r_1: FloatArray, r_2: FloatArray, r_3: FloatArray, n: FloatArray) -> FloatArray:
@@ -121,8 +123,10 @@ def equivalence(
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         g = _precision(r_1, r_2, r_3, n)
-        g = np.where((n > 3) & np.isfinite(g) & (g > 0), g, np.nan)
-        difference, freedom = r_1 - r_2, np.maximum(n - 3, 1)
+        copies = (np.abs(r_1 - r_2) <= _ROUNDING) & (r_3 >= 1 - _ROUNDING)
+        g = np.where(copies, np.inf, np.where(np.isfinite(g) & (g > 0), g, np.nan))
+        g = np.where(n > 3, g, np.nan)
+        difference, freedom = np.where(copies, 0.0, r_1 - r_2), np.maximum(n - 3, 1)
         if method == "anderson_hauck":
             apart = np.abs(difference)
             found = special.ndtr((apart - margin) * g) - special.ndtr((-apart - margin) * g)

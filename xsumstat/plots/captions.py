@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from xsumstat import catalogue
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import wording
 
+_BEFORE = 10
 _LONGEST, LONGEST_TITLE = 40, 80  # signs of a name that are drawn, and of one above a panel, which has lines
 _ACROSS_ALL = ("bonferroni", "holm")  # multiply the smallest p-value by the number of tests
 # What ci_low and ci_high are the limits of: the first of these that a result has.
@@ -19,8 +21,18 @@ _ESTIMATES = ("correlation", "difference", "share", "ratio", "mean_rank", "cover
 
 
 def texts(labels: xr.DataArray) -> list[str]:
-    """Labels as drawn, with `PLAIN`."""
-    return [clipped(str(label)) for label in np.atleast_1d(labels.values)]
+    """Labels as drawn, with `PLAIN`; long ones that begin and end alike are shown from shortly before they differ."""
+    names = [str(label) for label in np.atleast_1d(labels.values)]
+    found = [clipped(name) for name in names]
+    alike = [[other for other in names if other != name and clipped(other) == text] for name, text in
+             zip(names, found, strict=True)]  # fmt: skip
+    return [_from_difference(name, others) if others else text for name, text, others in
+            zip(names, found, alike, strict=True)]  # fmt: skip
+
+
+def _from_difference(name: str, others: list[str]) -> str:
+    shared = max(len(commonprefix([name, other])) for other in others)
+    return clipped(f"…{name[max(0, shared - _BEFORE) :]}")
 
 
 def clipped(name: str, longest: int = _LONGEST) -> str:
