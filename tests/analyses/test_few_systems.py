@@ -252,3 +252,24 @@ def test_one_input_that_is_used_cannot_be_drawn_from_lazy_scores_either():
             with pytest.raises(ValueError, match="resample='input' has only one label to draw"):
                 scores.meta.ci("m0", level=level, resample="input").compute()
         assert np.isfinite(scores.meta.ci("m0", resample="both").compute().standard_error).all()
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.ci(level="input"), lambda m: m.compare_metrics(level="input")])
+@pytest.mark.parametrize(("n", "told"), [(2, True), (4, True), (5, False)])
+def test_few_random_inputs_are_told(demo, ask, n, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(demo.isel(input=slice(0, n)).meta)
+    said = [str(each.message) for each in caught if getattr(each.message, "code", "") == "few_inputs"]
+    want = f"only {n} inputs: an answer for inputs like these is uncertain, and its intervals can be too narrow"
+    assert said == ([want] if told else [])
+
+
+def test_few_fixed_inputs_are_not_told(demo):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        few = demo.isel(input=slice(0, 3)).meta
+        few.ci(level="input", resample="system")
+        few.ci(level="system")
+        few.perm_test(level="input", n_resamples=9)
+    assert not [each for each in caught if getattr(each.message, "code", "") == "few_inputs"]

@@ -151,6 +151,7 @@ def ci(
     else:
         scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     asked = replace(asked, dims=random_dims(resample, dims, scores.shape))
+    checks.warn_few_inputs(scores, asked.dims, level)
     asked.check(other)
     if asked.used != "jackknife":
         scores = schema.without_weights(scores, ds)

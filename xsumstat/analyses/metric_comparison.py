@@ -189,6 +189,7 @@ class _Asked:
         dims = random_dims(self.resample, job.dims, scores.shape)
         two_values.check(scores, job.measure, dims)
         checks.check_resampled(scores, dims)
+        checks.warn_few_inputs(scores, dims, job.measure.level)
         near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
         return replace(job, targets=targets, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
