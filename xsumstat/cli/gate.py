@@ -184,7 +184,8 @@ def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -
     """Slopes within a bound, or without one not significant (Holm), for each judge; and then no favoured system."""
     of_systems = judge_questions.by_system(asked, alpha) if bound is None else None
     if not asked.given and of_systems is None:
-        raise ValueError("bias needs a covariate such as length or position; the scores have none")
+        alike = f"; {wording.listed(asked.alike)} is the same for all outputs of an input" if asked.alike else ""
+        raise ValueError(f"bias needs a covariate such as length or position that differs between outputs{alike}")
     each = _by_covariates(asked, bound, alpha) if asked.given else [(UNKNOWN, label, "") for label in asked.judges]
     if of_systems is None:
         return each

@@ -13,7 +13,7 @@ import xarray as xr
 
 from xsumstat.core import levels
 from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import masks
+from xsumstat.dataset import chunking, masks
 
 # The dims of single outputs, and of all scores.
 CELLS = ("system", "input")
@@ -101,6 +101,14 @@ def single(score: xr.DataArray, gold: xr.DataArray, level: str) -> list[Fact] | 
     left = [dim for dim in dims if dim != members]
     beside = tuple(at for at, dim in enumerate(left) if dim != "metric")
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (count == 1, count > 0)]
+
+
+def share_inputs(score: xr.DataArray) -> bool:
+    """Whether some input has scores of two systems; taken for granted of lazy scores."""
+    if chunking.is_lazy(score) or score.sizes["system"] < 2:
+        return True
+    there = score.notnull().any([dim for dim in score.dims if dim not in CELLS])
+    return bool((there.sum("system") > 1).any())
 
 
 def _varies(values: FloatArray, there: BoolArray, axis: int) -> BoolArray:

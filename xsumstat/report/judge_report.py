@@ -222,7 +222,12 @@ def _answered(
             tables.append((_title(result), table))
         if ask.picture:
             pictures.append(_picture(result, ask.picture, question, table))
-    if not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
+    if question == judge_questions.BIAS and about.alike:
+        verb = "does" if len(about.alike) == 1 else "do"
+        said.append(
+            f"{wording.listed(about.alike)} {verb} not differ between the outputs of a prompt, and cannot bias them."
+        )
+    elif not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
 

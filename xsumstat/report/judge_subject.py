@@ -52,6 +52,7 @@ class Subject:
     judges: list[Hashable]
     given: list[str]
     runs: xr.Dataset | None = None
+    alike: Sequence[str] = ()  # covariates that do not differ between the outputs that are compared
 
     @functools.cached_property
     def within_systems(self) -> xr.Dataset | None:
@@ -103,7 +104,8 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
         raise ValueError(_unrated(people))
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
-    given = [name for name in given if _varies_within_inputs(ds, name)]
+    alike = [name for name in given if not _may_bias(ds, name)]
+    given = [name for name in given if name not in alike]
     if not judges:
         known = validate.listing(ds.indexes["metric"])
         among = arguments.only_in_python(
@@ -113,7 +115,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
             f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
             f"{arguments.given('metric')}{among}"
         )
-    return Subject(ds, people, judges, given, runs)
+    return Subject(ds, people, judges, given, runs, alike)
 
 
 @dataclass(frozen=True)
@@ -284,10 +286,13 @@ def _covariates(ds: xr.Dataset) -> list[str]:
     return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
 
 
-def _varies_within_inputs(ds: xr.Dataset, name: str) -> bool:
-    """Whether outputs of an input differ in it: a prompt's length cannot bias their order."""
+def _may_bias(ds: xr.Dataset, name: str) -> bool:
+    """Whether it differs between outputs of one input, as a prompt's length does not; with one output each, at all."""
     values = ds["score"].sel(metric=name) if name in ds.indexes["metric"] else ds[name]
-    return "system" in values.dims and bool((values.max("system") > values.min("system")).any())
+    beside = {"system"} & set(values.dims)
+    if ds.sizes["system"] > 1 and facts.share_inputs(ds["score"]):
+        return bool(beside) and bool((values.max("system") > values.min("system")).any())
+    return bool(values.max() > values.min())
 
 
 def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:

@@ -220,6 +220,8 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    if about.ds.sizes["system"] > 1 and not facts.share_inputs(about.ds["score"]):
+        weak.append("no prompt has scores of two systems, and outputs of different prompts are compared")
     if about.uneven:
         weak.append(about.uneven)
     if about.unrated:

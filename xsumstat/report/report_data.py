@@ -29,7 +29,8 @@ def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, An
         return level, "pearson" if coefficient is None else coefficient
     if coefficient is not None and get(coefficient).scale is not None:
         return "global", coefficient  # grades of outputs agree or not; means of systems are none
-    systems = locate.checked_scores(ds).sizes["system"]
+    score = locate.checked_scores(ds)
+    systems = score.sizes["system"] if facts.share_inputs(score) else 0
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 
