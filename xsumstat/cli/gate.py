@@ -14,7 +14,7 @@ from xsumstat.analyses import drift
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
-from xsumstat.dataset import value_checks, wording
+from xsumstat.dataset import ceilings, value_checks, wording
 from xsumstat.io import rows
 from xsumstat.narrative import findings_drift, findings_tests
 from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_subject, report_data
@@ -201,7 +201,8 @@ def _also_of_systems(judge: _OfJudge, leaning: judge_remarks.Leaning | None) -> 
     status, label, told = judge
     if leaning is None:
         return status, label, told or f"{wording.name(label)}: no difference between systems can be tested"
-    own = NOT_MET if leaning.high or leaning.low else UNKNOWN if leaning.noise or leaning.untested else MET
+    doubtful = leaning.noise or leaning.ended or leaning.untested
+    own = NOT_MET if leaning.high or leaning.low else UNKNOWN if doubtful else MET
     words = f"it {leaning.told()}" if leaning.told() else "it favours no system significantly"
     words = "; ".join(filter(None, [words, leaning.not_tested]))
     if not told:
@@ -233,10 +234,14 @@ def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: flo
                 statuses.append(MET)
             elif bound is None:
                 noise = "corrected_pvalue" in part and bool((of_one["corrected_pvalue"] > alpha).any())
-                statuses.append(UNKNOWN if noise else NOT_MET)
+                ended = ceilings.share(part.attrs, label)
+                statuses.append(UNKNOWN if noise or ended else NOT_MET)
             else:
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
-            tested = f" (Holm: {wording.pvalue(p)})" if bound is None else ""
+            doubt = (
+                f"; {judge_remarks.ENDED} may explain it" if p <= alpha and ceilings.share(part.attrs, label) else ""
+            )
+            tested = f" (Holm: {wording.pvalue(p)}{doubt})" if bound is None else ""
             lines.append(f"{name} {wording.estimate(slope, low, high)}{tested}")
         status = _worst(statuses)
         each.append((status, label, f"{wording.name(label)}: {', '.join(lines)}"))

@@ -112,6 +112,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "approximate_threshold",
             "average_for_single",
             "biased",
+            "ceiling",
             "decisions_swapped",
             "depends_on_scale",
             "direction",

@@ -18,8 +18,8 @@ import xarray as xr
 from xsumstat.analyses import adjust
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.core import validate
-from xsumstat.core.types import BoolArray, FloatArray
-from xsumstat.dataset import drawn, few_systems, pair_results, scope, wording
+from xsumstat.core.types import BoolArray, FloatArray, IntArray
+from xsumstat.dataset import ceilings, drawn, few_systems, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, joined, listed, name, number, setting
 from xsumstat.narrative import turned
 from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
@@ -813,12 +813,13 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
     clear, explained = p <= alpha_of(one), explained_below(one)
     low, high = one["ci_low"].values, one["ci_high"].values
     untold = ~clear & np.isinf(low) & np.isinf(high)
-    noisy = clear & ~np.isnan(explained)
+    ended = clear & at_ceiling(one)
+    noisy = clear & ~np.isnan(explained) & ~ended
     whom = scope.words(one.attrs, ", for ")
     said: list[str] = []
     parts = []
     for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
-        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & side)]:
+        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & ~ended & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
         said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {_level(one)}"))
@@ -832,6 +833,8 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
                 "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
                 f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
             )
+        if (at := np.flatnonzero(ended & side)).size:
+            said.append(_of_ceiling(one, at, f"outputs {where} {word} than human scores imply{whom}"))
     if untold.any():
         named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
         said.append(
@@ -839,7 +842,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
             f"closely related to {covariate}. More ratings of each output reduce the noise."
         )
     rest = ~np.isnan(p) & ~clear & ~untold
-    if rest.any() and not (clear & ~noisy).any():
+    if rest.any() and not (clear & ~noisy & ~ended).any():
         said.append(_no_bias(one.isel(metric=rest), covariate, unit))
     return said
 
@@ -857,6 +860,21 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
     if math.isinf(low):
         return f"{called} (slope {number(high)} or below)"
     return f"{called} (slope {number(one['slope'].values[at])})"
+
+
+def at_ceiling(one: xr.Dataset) -> BoolArray:
+    """Which metrics distinguish among outputs whose human scores are at the end of their scale."""
+    return np.array([ceilings.share(one.attrs, label) is not None for label in labels(one)])
+
+
+def _of_ceiling(one: xr.Dataset, places: IntArray, what: str) -> str:
+    named = [_with_slope(one, int(at)) for at in places]
+    share = max(ceilings.share(one.attrs, labels(one)[at]) or 0.0 for at in places)
+    verb, who = ("score", "these metrics") if len(named) > 1 else ("scores", "this metric")
+    return (
+        f"{listed(named)} {verb} {what}. This need not be a bias: {100 * share:.0f} % of the human scores are at the "
+        f"end of their scale, where {who} may see quality that they cannot show."
+    )
 
 
 def explained_below(one: xr.Dataset) -> FloatArray:

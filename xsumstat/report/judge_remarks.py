@@ -21,6 +21,8 @@ from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, 
 from xsumstat.report.judge_subject import People, Subject, graded_scores
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
+# What may explain a bias, besides noise.
+ENDED = "the end of the human scale"
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -133,7 +135,7 @@ def _differences(plan: xr.Dataset, people: People) -> list[str]:
 
 def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | None:
     """The systems that a judge scores too high and too low; None if nothing could be tested."""
-    found: dict[str, list[str]] = {"high": [], "low": [], "noise": [], "untested": []}
+    found: dict[str, list[str]] = {"high": [], "low": [], "noise": [], "ended": [], "untested": []}
     slopes: dict[str, float] = {}
     at, tested = tests["metric"].values.tolist().index(label), False
     systems = [str(each) for each in people.values.indexes["system"]]
@@ -147,8 +149,11 @@ def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | Non
             own = str(covariate).removeprefix("system=")
             if len(systems) == 2 and slope < 0:  # the second is compared with the first: a test of both
                 own, slope = next(each for each in systems if each != own), -slope
+            ended = bool(findings_tests.at_ceiling(one)[at])
             noisy = not math.isnan(findings_tests.explained_below(one)[at])
-            found["noise" if noisy else "high" if slope > 0 else "low"].append(wording.shortened(own))
+            found["ended" if ended else "noise" if noisy else "high" if slope > 0 else "low"].append(
+                wording.shortened(own)
+            )
             slopes[wording.shortened(own)] = abs(slope)
     for side in ("high", "low"):
         found[side].sort(key=lambda name: -slopes[name])
@@ -168,6 +173,7 @@ class Leaning:
     high: list[str]
     low: list[str]
     noise: list[str]
+    ended: list[str]  # perhaps the end of the human scale
     untested: list[str]
     low_first: bool
     beside: str
@@ -183,9 +189,10 @@ class Leaning:
         if len(parts) > 1:
             second, side = parts[1]
             said[0] += f" ({wording.listed(second)} too {side}, which may be the same by comparison)"
-        if self.noise:
-            names = wording.listed(self.noise)
-            said.append(f"seems to score {names} too high or too low, which noise in the human scores may explain")
+        for doubtful, why in ((self.noise, "noise in the human scores"), (self.ended, ENDED)):
+            if doubtful:
+                names = wording.listed(doubtful)
+                said.append(f"seems to score {names} too high or too low, which {why} may explain")
         return "; it ".join(said)
 
     @property

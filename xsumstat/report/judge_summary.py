@@ -122,7 +122,8 @@ def _grades(label: Hashable, shown: Results) -> IntArray | None:
 
 def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> str:
     """What its errors depend on, what noise may explain, what was tested in vain, and where its agreement differs."""
-    found: dict[str, list[str]] = {"clear": [], "noise": [], "none": [], "differs": [], "alike": []}
+    kinds = ("clear", "noise", "ended", "none", "differs", "alike")
+    found: dict[str, list[str]] = {kind: [] for kind in kinds}
     if "bias" in shown:
         tests = shown["bias"]
         if tests["pvalue"].dims != ("metric", "covariate"):
@@ -132,7 +133,8 @@ def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> st
             at = one["metric"].values.tolist().index(label)
             p, noise = float(decisive(one)[at]), findings_tests.explained_below(one)[at]
             if not math.isnan(p):
-                kind = "none" if p > alpha else "clear" if math.isnan(noise) else "noise"
+                doubt = "ended" if findings_tests.at_ceiling(one)[at] else "clear" if math.isnan(noise) else "noise"
+                kind = "none" if p > alpha else doubt
                 found[kind].append(wording.name(name))
     for key, tests in shown.items():
         if key.startswith("compare_groups"):
@@ -152,10 +154,9 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
     said = [f"It {favoured}."] if favoured else []
     if found["clear"]:
         said.append(f"It shows a bias: its errors depend on {wording.listed(found['clear'])}.")
-    if found["noise"]:
-        said.append(
-            f"Its errors depend on {wording.listed(found['noise'])}, which noise in the human scores may explain."
-        )
+    for kind, why in (("noise", "noise in the human scores"), ("ended", judge_remarks.ENDED)):
+        if found[kind]:
+            said.append(f"Its errors depend on {wording.listed(found[kind])}, which {why} may explain.")
     if found["none"]:
         said.append(
             f"No bias by {wording.listed(found['none'], last='or')} was found. This does not show that there is none."
