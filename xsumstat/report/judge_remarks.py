@@ -31,10 +31,12 @@ def after(ask: Ask, result: xr.Dataset, shown: Mapping[str, xr.Dataset], about: 
     """The sentences that follow those of the result, by the human scores `gold`; `shown` has the results so far."""
     people = about.people
     if ask.name == "human_ceiling":
-        return [*_how_much_lower(result), *_threshold(result), *_reversed(falling(about, shown))]
+        ties = [*_threshold(result), *_finer(result, about)]
+        return [*_how_much_lower(result), *ties, *_reversed(falling(about, shown))]
     if ask.picture == "forest":
         return [
             *_threshold(result),
+            *_finer(result, about),
             f"{people.few_of_two}, so the judge cannot be compared with a single rater."
             if people.n_raters > 1
             else _NO_RATER,
@@ -300,6 +302,22 @@ def _threshold(result: xr.Dataset) -> list[str]:
     return [
         "Scores that differ by at most a threshold count as ties. Each judge has the threshold that gives it the "
         "highest accuracy on these data."
+    ]
+
+
+def _finer(result: xr.Dataset, about: Subject) -> list[str]:
+    """Why Pearson's r, where judges have a finer scale than raters."""
+    if result.attrs["coefficient"] != "pearson" or result.attrs["level"] != "input" or not about.finer:
+        return []
+    shares = dict(zip(about.judges, about.tied_pairs[0].tolist(), strict=True))
+    each = [
+        f"{wording.name(label)} gives two systems the same score in {100 * shares[label]:.0f} % of the pairs"
+        for label in about.finer
+    ]
+    who = "a rater" if about.people.n_raters > 1 else "judges with grades"
+    return [
+        f"{wording.joined(each)}, {who} in {100 * about.usual_ties:.0f} %. For that alone Kendall's τ-b would be "
+        "lower; Pearson's r hardly depends on it."
     ]
 
 

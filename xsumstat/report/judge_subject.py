@@ -35,8 +35,11 @@ from xsumstat.dataset import (
 from xsumstat.report import judge_runs, report_data
 
 # A judge's share of tied pairs of systems beyond a rater's, from which on ties must count as errors: correlations leave
-# them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of.
-_MORE_TIES, _WITH_TIES = 0.1, "acc_eq"
+# them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of. Of a
+# judge that ties so much less, Kendall's tau-b is lower for its fine scale alone; Pearson's r hardly depends on it.
+_MORE_TIES, _WITH_TIES, _WITHOUT_TIES = 0.1, "acc_eq", "pearson"
+# Judges that give grades, as raters do, tie about so many pairs; two classes tie half of them.
+_OF_GRADES = 0.35
 # The share of rated outputs, or their number, from which on those with ratings by two raters tell how raters agree.
 _SEVERAL, _MANY = 0.1, 30
 # What code calls the scores with the median run of judges that give grades.
@@ -85,14 +88,32 @@ class Subject:
         return list(values.indexes["system"][~there])
 
     @functools.cached_property
-    def tied_pairs(self) -> tuple[FloatArray, float, BoolArray]:
-        """The share of pairs of systems with one score, by each judge and by a rater, and which judge's is far more."""
+    def tied_pairs(self) -> tuple[FloatArray, float]:
+        """The share of pairs of systems with one score, by each judge and by a rater."""
         judges = _tied_shares(locate.checked_scores(self.ds).sel(metric=self.judges), "metric").values
-        people = float(_tied_shares(self.people.each))
-        # One human score may be a mean, which ties with none: judges are then compared with each other.
-        usual = people if self.people.n_raters > 1 else np.fmax(people, np.fmin.reduce(judges))
-        # A judge that ties all pairs has no correlation that could mislead, and says nothing about the others.
-        return judges, people, np.asarray((judges > usual + _MORE_TIES) & (judges < 1))
+        return judges, float(_tied_shares(self.people.each))
+
+    @functools.cached_property
+    def usual_ties(self) -> float:
+        """The share that those of the judges are compared with."""
+        judges, people = self.tied_pairs
+        there = judges[judges < 1]
+        if self.people.n_raters > 1 or not len(there):
+            return people
+        # One human score may be a mean, which ties with none: several judges are compared with each other.
+        return max(people, float(min(_OF_GRADES, there.max()) if len(there) > 1 else there[0]))
+
+    @property
+    def coarse(self) -> BoolArray:
+        """Which judges tie systems far more often; one that ties all has no correlation that could mislead."""
+        judges, _ = self.tied_pairs
+        return np.asarray((judges > self.usual_ties + _MORE_TIES) & (judges < 1))
+
+    @functools.cached_property
+    def finer(self) -> list[Hashable]:
+        """Judges that tie systems far less often, as their scale is finer."""
+        least = self.usual_ties - _MORE_TIES
+        return [label for label, share in zip(self.judges, self.tied_pairs[0], strict=True) if share < least]
 
 
 def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
@@ -152,10 +173,10 @@ class People:
 
 
 def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
-    """The usual level and coefficient; one that counts ties if a judge ties systems far more often than people do."""
+    """The usual level and coefficient; another one if a judge ties systems far more often than people do, or less."""
     level, usual = report_data.usual_measure(about.ds, level, coefficient)
     if coefficient is None and usual == "kendall":
-        usual = _WITH_TIES if about.tied_pairs[2].any() else usual
+        usual = _WITH_TIES if about.coarse.any() else _WITHOUT_TIES if about.finer else usual
     return level, usual
 
 

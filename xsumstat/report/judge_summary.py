@@ -287,7 +287,7 @@ def _tied(about: Subject, shown: Results) -> list[str]:
     if found is None or found.attrs["level"] != "input" or about.ds.sizes["system"] < 2:
         return []
     if get(found.attrs["coefficient"]).of_constants:
-        judges, people, coarse = about.tied_pairs
+        (judges, people), coarse = about.tied_pairs, about.coarse
         each = [
             f"{wording.name(label)} gives two systems the same score in {100 * share:.0f} % of the pairs"
             for label, share, is_coarse in zip(about.judges, judges, coarse, strict=True)
