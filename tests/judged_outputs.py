@@ -29,8 +29,8 @@ def table(seed=2, prompts=60, judges=("near", "wild")):
     return frame
 
 
-def scores(frame):
-    how = {"ratings": PEOPLE, "kind": {"covariate": ["length"]}}
+def scores(frame, **how):
+    how = {"ratings": PEOPLE, "kind": {"covariate": ["length"]}, **how}
     return frame.reset_index().meta.to_scores(wide=True, **how)
 
 

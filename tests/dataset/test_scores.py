@@ -417,7 +417,7 @@ def test_sizes_that_differ_without_labels(small):
 # --- missing cells ---
 
 
-@pytest.mark.filterwarnings("ignore:only 4 inputs")
+@pytest.mark.ignore_codes("few_inputs")
 def test_systems_and_inputs_with_nothing_are_dropped_and_reported(small):
     small.score[0, 2] = np.nan
     small.score[:, :, 4] = np.nan

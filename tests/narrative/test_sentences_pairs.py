@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
+import xarray as xr
 
 import xsumstat
 
@@ -115,3 +116,47 @@ def test_the_leader_of_pairs_need_not_have_the_highest_correlation(demo):
     said = ds.meta.compare_metrics("human", level="input").meta.conclusion()
     assert "rouge beats bleu" in said and "Its correlation is higher than that of every other metric" in said
     assert "the highest correlation" not in said
+
+
+def test_a_system_against_others_is_told_with_all_verdicts(demo):
+    others = ["extractor-2", "extractor-5", "abstractor-1"]
+    said = demo.meta.compare_systems(metric="human", system="extractor-1", other=others).meta.conclusion()
+    kinds = {"is better than": [], "is worse than": [], "does not differ significantly from": []}
+    for other in others:
+        found, above, _ = significant(demo, "extractor-1", other)
+        kinds[("is better than" if above else "is worse than") if found else "does not differ significantly from"] += [
+            other
+        ]
+    first = said.partition(". ")[0]
+    assert "by the human scores extractor-1 " in first
+    for verb, named in kinds.items():
+        assert (verb in first) == bool(named) and all(each in first for each in named)
+
+
+def test_metrics_with_equal_shares_of_verdicts_are_named_together(demo):
+    ds = demo.sel(metric=["human", "judge", "bleu"])
+    twin = ds.sel(metric=["judge"]).assign_coords(metric=["twin"])
+    twin = twin.assign(score=2 * twin.score + 1)
+    both = xr.concat([ds, twin], "metric")
+    result = both.meta.discriminative_agreement("human", n_resamples=200, rng=1)
+    said = result.meta.conclusion()
+    assert float(result.accuracy.sel(metric="judge")) == float(result.accuracy.sel(metric="twin"))
+    assert said.startswith("judge and twin give the verdict of the human scores for a share of")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "told"),
+    [
+        ({"coefficient": "acc_eq", "threshold": 0.1}, "with scores within 0.1 of each other as ties,"),
+        ({"coefficient": "acc_eq", "threshold": 0}, "with equal scores as ties,"),
+        (
+            {"coefficient": "acc_eq", "threshold": xr.DataArray([0.1, 0.0], {"metric": ["judge", "rouge"]})},
+            "with a threshold of ties given for each metric,",
+        ),
+        ({"coefficient": "kendall_like", "threshold": 5}, "over pairs whose human scores differ by 5 or more,"),
+    ],
+)
+def test_methods_name_the_threshold(demo, keywords, told):
+    assert told in demo.meta.corr(metric=["judge", "rouge"], level="input", **keywords).meta.methods()
+    held_out = demo.meta.corr(metric="judge", level="input", coefficient="acc_eq", calibrate_on=demo).meta.methods()
+    assert "with each metric's threshold of ties calibrated on other scores," in held_out

@@ -89,7 +89,7 @@ def test_the_judges_are_those_that_are_no_people_and_describe_nothing(page):
     assert dict(page.data)["judges"] == "good and bad" and dict(page.data)["covariates tested for bias"] == "length"
 
 
-@pytest.mark.filterwarnings("ignore:An input array is constant")
+@pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
 def test_numbers_are_those_of_plain_python(ds, page):
     frame = outputs()
     frame["human"] = frame[["ann", "bob", "eve"]].mean(axis=1)

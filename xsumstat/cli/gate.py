@@ -153,6 +153,7 @@ def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **h
     on = plain if record.scale is None else judge_subject.on_scale(asked, record, rng=0)
     found = on.ds.meta.ci(on.gold, metric=on.judges, level=level, coefficient=required.of, **how)
     people, how_told = wording.human_scores(found.attrs["gold"]), f"{level} level, {found.attrs['scope']}"
+    how_told += f", {wording.positive(found.attrs)} positive" if "positive" in found.attrs else ""
     each = []
     for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))

@@ -230,6 +230,7 @@ COLUMNS: Words = {
         "char_count response_length output_length answer_length summary_length translation_length n_sentences",
         "completion_tokens output_tokens",
         "prompt_length input_length question_length source_length prompt_tokens input_tokens",
+        "position output_position order_position latency latency_ms latency_s response_time duration duration_ms cost",
     ),
     "category": words_of(
         "category categories topic domain genre task task_type subset split difficulty type tag source_type dataset",

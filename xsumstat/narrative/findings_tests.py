@@ -181,7 +181,12 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         found = f"{whom}{len(won):,} of {adjust.n_tests(result):,} one-sided tests of two metrics are significant"
     pairs = [f"{name(one)} beats {name(other)}" for one, other in won]
     if first is None and len(labels(result)) == 1:
-        said = [wording.Sentence(f"{whom}{_against_others(result, won, compared)}", how), *said]
+        said = [
+            wording.Sentence(
+                f"{whom}{_verdicts_of_one(result, 'metric', won, compared, ('beats', 'is worse than'))}", how
+            ),
+            *said,
+        ]
         return [*said, *(_too_few(result) if not won else [])]
     listing = f": {joined(pairs)}" if first is None and pairs else ""
     tested = {label for pair in compared for label in pair}
@@ -191,13 +196,15 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     return [*said, f"{found} ({how}){listing}."]
 
 
-def _against_others(result: xr.Dataset, won: list[Pair], compared: set[frozenset[Hashable]]) -> str:
-    """The verdicts of the only metric on all others."""
-    (one,) = labels(result)
-    others = [other for other in labels(result, "other_metric") if frozenset((one, other)) in compared]
+def _verdicts_of_one(
+    result: xr.Dataset, dim: str, won: list[Pair], compared: set[frozenset[Hashable]], verbs: tuple[str, str]
+) -> str:
+    """The verdicts of the only metric, or system, on all others."""
+    (one,) = labels(result, dim)
+    others = [other for other in labels(result, f"other_{dim}") if frozenset((one, other)) in compared]
     kinds = {
-        "beats": [other for other in others if (one, other) in won],
-        "is worse than": [other for other in others if (other, one) in won],
+        verbs[0]: [other for other in others if (one, other) in won],
+        verbs[1]: [other for other in others if (other, one) in won],
     }
     verdicts = [f"{verb} {listed(found, 8)}" for verb, found in kinds.items() if found]
     rest = [other for other in others if not any(other in found for found in kinds.values())]
@@ -463,6 +470,8 @@ def compare_systems(result: xr.Dataset) -> list[str]:
     helped = f"; {rated} is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
     best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
     said_of_groups = _between(result)
+    if len(named) == 1 and not best and result.sizes["system"] == 1:
+        best = _one_against_others(result.isel(metric=0), wording.judged_by(named[0]))
     if len(named) > _MOST_BEST or not best:
         return [wording.Sentence(f"{said}{helped}", _level(result)), *said_of_groups, *uncompared]
     return [
@@ -564,6 +573,13 @@ def _best(one: xr.Dataset, by: str) -> list[str]:
     return [*said, *_alike(one, first, won, compared)]
 
 
+def _one_against_others(one: xr.Dataset, by: str) -> list[str]:
+    """The verdicts of the only system on all others."""
+    won, compared = decided(one, "system")
+    verdicts = _verdicts_of_one(one, "system", won, compared, ("is better than", "is worse than"))
+    return [f"by {by} {verdicts}."] if compared else []
+
+
 def _leads(one: xr.Dataset, by: str) -> str:
     """How a system is first: by its mean, unless differences are those of shared inputs, or of "ppi"."""
     if "mean_difference" in one:
@@ -609,18 +625,23 @@ def discriminative_agreement(result: xr.Dataset) -> list[str]:
     shares, named = result["accuracy"].values, labels(result)
     if np.isnan(shares).all():
         return ["No pair of systems has a verdict."]
-    best, worst = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
-    how = f"paired bootstrap, a win in {level} of the resamples; F1 {number(float(result['f1'].values[best]))}"
-    said = (
-        f"{name(named[best])} gives the verdict of {gold(result)} for a share of {number(shares[best])} of the pairs "
-        "of systems"
+    first, last = (
+        np.flatnonzero(np.isclose(shares, end, rtol=0, atol=1e-12)) for end in (np.nanmax(shares), np.nanmin(shares))
     )
-    if best == worst:
+    f1 = wording.joined(number(each) for each in result["f1"].values[first])
+    how = f"paired bootstrap, a win in {level} of the resamples; F1 {f1}"
+    verb = "gives" if len(first) == 1 else "give"
+    said = (
+        f"{listed(name(named[at]) for at in first)} {verb} the verdict of {gold(result)} for a share of "
+        f"{number(shares[first[0]])} of the pairs of systems"
+    )
+    if first[0] == last[0]:
         return [f"{said} ({how})."]
+    has = "has" if len(last) == 1 else "have"
     return [
         f"{said}, the highest of {len(named):,} metrics ({how}).",
-        f"{name(named[worst])} has the lowest share, {number(shares[worst])}.",
+        f"{listed(name(named[at]) for at in last)} {has} the lowest share, {number(shares[last[0]])}.",
         *undefined(result, "accuracy"),
     ]
 

@@ -383,13 +383,33 @@ def _correlation(attrs: Mapping[Any, Any], single: bool = False) -> str:
     within = asked in COEFFICIENTS and COEFFICIENTS[asked].within_inputs
     over = "over the pairs of systems on each input" if within else _LEVELS.get(str(attrs.get("level")), "")
     over = over.partition(", averaged")[0] if single else over
-    if attrs.get("threshold") == "calibrated":
-        cited += ", with the threshold of ties that gives each metric the highest value on these scores,"
+    cited += _threshold(attrs)
     parts = [f"by {called}{cited}", over]
     parts += [f", given {wording.shortened(attrs['given'])}"] if "given" in attrs else []
     missing = "each mean over the scores that there are [deutsch2022reexamining]"
     parts += [f", {missing}"] if attrs.get("missing") == "available" else []
     return " ".join(part for part in parts if part).replace(" , ", ", ")
+
+
+def _threshold(attrs: Mapping[Any, Any]) -> str:
+    """By how much scores that differ must differ, and how that was chosen."""
+    known = {
+        "calibrated": "the threshold of ties that gives each metric the highest value on these scores",
+        "held out": "each metric's threshold of ties calibrated on other scores",
+        "by metric": "a threshold of ties given for each metric",
+    }
+    threshold = attrs.get("threshold")
+    record = COEFFICIENTS.get(str(attrs.get("coefficient")))
+    if threshold is None or record is None or record.threshold_of is None:
+        return ""
+    if threshold in known:
+        return f", with {known[threshold]},"
+    value = f"{float(threshold):g}"
+    if record.threshold_of == "gold":
+        return f", over pairs whose human scores differ by {value} or more," if float(threshold) else ""
+    return (
+        f", with scores within {value} of each other as ties," if float(threshold) else ", with equal scores as ties,"
+    )
 
 
 def _of_intervals(result: xr.Dataset) -> str:

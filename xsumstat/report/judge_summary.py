@@ -13,17 +13,21 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import get
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
-from xsumstat.dataset import checks, facts, scope, wording
+from xsumstat.dataset import checks, facts, locate, scale_checks, scope, wording
 from xsumstat.inference import ratios
 from xsumstat.narrative import findings, findings_tests
 from xsumstat.report import judge_remarks, judge_runs
-from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, MOST_GRADES, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
 # So many judges have a line each.
 _MOST_JUDGES = 3
 # Fewer prompts or raters than these are weak points, as is an alpha below Krippendorff's lower limit.
 _FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
+
+# Values that a judge gives beside the raters' grades may be codes for missing scores if they are so few, and most of
+# its scores are grades.
+_FEW_CODES, _MOSTLY = 2, 0.6
 
 # What follows a verdict of the alternative annotator test that a judge without knowledge gets, too.
 _AS_A_CONSTANT = ", as may a judge that gives every output the most frequent grade"
@@ -140,12 +144,25 @@ def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> st
         if key.startswith("compare_groups"):
             of_pairs = decisive(tests).sel(metric=label)
             if bool(of_pairs.notnull().any()):
-                found["differs" if bool((of_pairs <= alpha).any()) else "alike"].append(wording.name(tests.attrs["by"]))
+                differs = bool((of_pairs <= alpha).any())
+                by = wording.name(tests.attrs["by"])
+                found["differs" if differs else "alike"].append(f"{by}{_ends(tests, label)}" if differs else by)
     leans = judge_remarks.leaning(shown[BY_SYSTEM], label, people) if BY_SYSTEM in shown else None
     if leans is not None and not leans.told():
         found["none"].append("system")
     rest = "" if leans is None or not leans.not_tested else f" {wording.capitalised(leans.not_tested)}."
     return f"{_told(found, '' if leans is None else leans.told())}{rest}"
+
+
+def _ends(tests: xr.Dataset, label: Hashable) -> str:
+    """The groups with the lowest and the highest agreement: " (lowest for code, -.02; highest for chat, .70)"."""
+    values = tests["correlation"].sel(metric=label)
+    if values.dims != (tests.attrs["by"],) or not bool(values.notnull().any()):
+        return ""
+    groups, numbers = values[tests.attrs["by"]].values.tolist(), values.values
+    ends = (("lowest", int(np.nanargmin(numbers))), ("highest", int(np.nanargmax(numbers))))
+    each = [f"{which} for {wording.name(groups[at])}, {wording.number(numbers[at])}" for which, at in ends]
+    return f" ({'; '.join(each)})"
 
 
 def _told(found: dict[str, list[str]], favoured: str) -> str:
@@ -162,7 +179,7 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
             f"No bias by {wording.listed(found['none'], last='or')} was found. This does not show that there is none."
         )
     if found["differs"]:
-        said.append(f"Its agreement differs between the groups of {wording.listed(found['differs'])}.")
+        said.append(f"Its agreement differs between the groups of {wording.joined(found['differs'])}.")
     if found["alike"]:
         said.append(
             f"Its agreement does not differ significantly between the groups of {wording.listed(found['alike'])}."
@@ -243,7 +260,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
             f"{wording.listed(map(wording.name, falls))} {verb} where human scores rise; perhaps lower is better"
         )
     checked.append("refusals")
-    weak += _refusals(shown)
+    weak += [*_refusals(shown), *_no_grades(about)]
     if about.runs is not None and (lacking := judge_runs.lacking(about.runs, about.judges)):
         weak.append(lacking)
     return f"Weak points: {'; '.join(weak)}." if weak else f"Weak points: none found ({', '.join(checked)})."
@@ -317,7 +334,35 @@ def _refusals(shown: Results) -> list[str]:
         for label, lost, n in zip(found["metric"].values.tolist(), missing, outputs, strict=True)
         if lost
     ]
-    return [wording.listed(each)] if each else []
+    worse = [wording.name(label) for label in found["metric"].values.tolist() if _misses_others(found, label)]
+    verb = "refuse" if len(worse) > 1 else "refuses"
+    beside = f"; the outputs that {wording.listed(worse)} {verb} are not like the others" if worse else ""
+    return [f"{wording.listed(each)}{beside}"] if each else []
+
+
+def _no_grades(about: Subject) -> list[str]:
+    """Judges whose scores are grades of the raters except for a few values far off, as -1 for a missing score."""
+    grades = scale_checks.values_of(about.people.each)
+    if not 2 <= len(grades) <= MOST_GRADES:
+        return []
+    low, high = grades.min(), grades.max()
+    told = []
+    for label in about.judges:
+        score = locate.checked_scores(about.ds).sel(metric=label).values
+        given, counts = np.unique(score[~np.isnan(score)], return_counts=True)
+        off = (given < low - 1) | (given > high + 1) | ((given <= 0) & (low > 0) & (given.max() >= high))
+        if 0 < off.sum() <= _FEW_CODES and counts[np.isin(given, grades)].sum() > _MOSTLY * counts.sum():
+            each = [f"{value:g} ({counted:,} outputs)" for value, counted in zip(given[off], counts[off], strict=True)]
+            verb = "is no grade" if off.sum() == 1 else "are no grades"
+            told.append(
+                f"{wording.joined(each)} by {wording.name(label)} {verb} of the raters, perhaps a missing score"
+            )
+    return told
+
+
+def _misses_others(found: xr.Dataset, label: Hashable) -> bool:
+    """Whether missing scores depend significantly on the system or the human scores."""
+    return bool(found["significant"].sel(metric=label).any()) if "significant" in found else False
 
 
 def _scope(about: Subject, shown: Results) -> str:

@@ -1,0 +1,74 @@
+"""What the short answer of a judge report names: odd scores, groups, refusals; and what columns are."""
+
+import numpy as np
+import pytest
+from judged_outputs import PEOPLE, scores, table, tau
+
+import xsumstat  # noqa: F401
+from xsumstat.cli import gate
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def short(frame, **how):
+    return scores(frame, **how).meta.report(kind="judge").conclusion().replace("\n", " ")
+
+
+@pytest.mark.parametrize("code", [-1, 0, 99])
+def test_a_code_for_missing_scores_is_named(code):
+    frame = table()
+    places = np.random.default_rng(0).choice(len(frame), 15, replace=False)
+    frame.iloc[places, frame.columns.get_loc("near")] = code
+    assert f"{code} (15 outputs) by near is no grade of the raters, perhaps a missing score" in short(frame)
+
+
+@pytest.mark.parametrize("change", [lambda x: x, lambda x: 20 * x, lambda x: x - 1, lambda x: x / 5])
+def test_other_scales_have_no_codes(change):
+    frame = table()
+    assert "perhaps a missing score" not in short(frame.assign(near=change(frame["near"])))
+
+
+def test_the_groups_with_the_least_and_the_most_agreement_are_named():
+    frame = table(prompts=150, judges=("near",))
+    topic = np.array(["chat", "code", "mail"])[frame.index.get_level_values("input") % 3]
+    rng = np.random.default_rng(3)
+    frame["near"] = np.where(topic == "code", rng.integers(1, 6, len(frame)), frame["near"])
+    frame["human"] = frame[PEOPLE].mean(axis=1)
+    ds = frame.assign(topic=topic).drop(columns="human").reset_index().meta.to_scores(
+        wide=True, ratings=PEOPLE, kind={"covariate": ["length"]}
+    )  # fmt: skip
+    said = ds.meta.report(kind="judge").conclusion().replace("\n", " ")
+    found = {each: tau(frame[topic == each], frame["near"][topic == each], frame["human"][topic == each])
+             for each in ("chat", "code", "mail")}  # fmt: skip
+    lowest, highest = min(found, key=found.get), max(found, key=found.get)
+    assert (
+        lowest == "code"
+        and f"the groups of topic (lowest for {lowest}, " in said
+        and f"; highest for {highest}, " in said
+    )
+
+
+def test_refusals_of_other_outputs_are_told():
+    frame = table(prompts=120)
+    human = frame[PEOPLE].mean(axis=1)
+    frame.loc[human <= 2, "near"] = np.nan
+    said = short(frame)
+    assert "the outputs that near refuses are not like the others" in said and "that wild" not in said
+
+
+def test_a_gate_of_one_class_names_it():
+    frame = table()
+    verdicts = (frame.drop(columns="length") >= 4).where(frame.drop(columns="length").notna()) * 1.0
+    ds = verdicts.reset_index().meta.to_scores(wide=True, ratings=PEOPLE)
+    for positive in (0.0, 1.0):
+        line = gate.check(ds, gate.requirement("sensitivity >= .5"), positive=positive).line
+        assert f", {positive:g} positive)" in line
+
+
+def test_positions_and_times_are_no_judges():
+    frame = table(judges=("near",)).rename(columns={"length": "position"})
+    frame["latency_ms"] = np.random.default_rng(0).integers(100, 900, len(frame))
+    ds = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE)
+    page = ds.meta.report(kind="judge")
+    assert page.results["human_ceiling"]["metric"].values.tolist() in (["near", "rater"], ["rater", "near"])
+    assert dict(page.data)["covariates tested for bias"] == "position and latency_ms"
