@@ -89,8 +89,8 @@ ANALYSES = (
         tests=dict.fromkeys(("regression", "difference"), TestName("t tests of slopes"))
         | {"corrected": TestName("t tests of slopes, corrected for noise in the human scores")},
         aim="We regressed {regression} [bell2002bias, cameron2011robust].",
-        say="narrative.findings_tests.bias",
-        closing="narrative.findings_tests.bias_closing",
+        say="narrative.findings_bias.bias",
+        closing="narrative.findings_bias.bias_closing",
         core=("metric", "covariate", "reliability"),
         only={"reliability": ("corrected_slope", "corrected_pvalue")},
     ),

@@ -27,8 +27,8 @@ ANALYSES = (
         random=("input",),
         tests={"bootstrap": TestName("paired bootstrap tests", one="a paired bootstrap test")},
         aim="We tested {tested}{helped}{counted} [rankel2011ranking].",
-        say="narrative.findings_tests.compare_systems",
-        closing="narrative.findings_tests.systems_closing",
+        say="narrative.findings_systems.compare_systems",
+        closing="narrative.findings_systems.systems_closing",
         core=("metric", "system", "other_system"),
     ),
     Analysis(
@@ -69,7 +69,7 @@ ANALYSES = (
         aim="We compared the verdicts on each pair of systems by the metric and by {gold}, a win, loss or neither, "
         "from {n_resamples} paired bootstrap resamples of inputs, with a win in {confidence} % of them "
         "[koehn2004statistical, bhandari2020reevaluating].",
-        say="narrative.findings_tests.discriminative_agreement",
+        say="narrative.findings_systems.discriminative_agreement",
         best="narrative.findings.best_metrics",
     ),
     Analysis(

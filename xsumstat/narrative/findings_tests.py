@@ -1,11 +1,10 @@
-"""Sentences of `conclusion` on tests, clusters, equivalence, systems, judges and simulations.
+"""Sentences of `conclusion` on tests, clusters, equivalence, judges and simulations.
 
 Each function takes the result of one label of all further dims.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Hashable
 from dataclasses import replace
@@ -17,12 +16,10 @@ import xarray as xr
 
 from xsumstat.analyses import adjust
 from xsumstat.catalogue.raters import WINNING
-from xsumstat.core import validate
-from xsumstat.core.types import BoolArray, FloatArray, IntArray
-from xsumstat.dataset import ceilings, drawn, few_systems, pair_results, scope, wording
+from xsumstat.core.types import BoolArray, FloatArray
+from xsumstat.dataset import few_systems, pair_results, scope, wording
 from xsumstat.dataset.wording import alpha_of, joined, listed, name, number, setting
-from xsumstat.narrative import turned
-from xsumstat.narrative.findings import chance, coefficient, gold, labels, undefined
+from xsumstat.narrative.findings import chance, coefficient, labels, undefined
 
 Pair = tuple[Hashable, Hashable]
 
@@ -30,15 +27,11 @@ _WITHIN_CLUSTERS = (
     "Differences within a cluster are not significant, and those between clusters need not be; this does not show that "
     "the metrics are equally good"
 )
-# Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
-_MOST_BEST, _MOST_ALIKE, _MOST_GROUPS = 2, 3, 3
-# Differences that lie so many standard errors from those of the means beside them are remarked on.
-_NOTABLE = 0.1
-_OF_TWO = ("difference", "ci_low", "ci_high")
-_OF_ONE = ("difference", "ci_low", "ci_high", "pvalue")
+OF_TWO = ("difference", "ci_low", "ci_high")
+_OF_ONE = (*OF_TWO, "pvalue")
 
 
-def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
+def basis(result: xr.Dataset, *, of_whom: bool = True) -> str:
     """Basis (and scope) of decisions: "permutation test; Holm over all tests; alpha .05"."""
     tests = wording.tests(result)
     if tests is not None and not of_whom:
@@ -49,7 +42,7 @@ def _level(result: xr.Dataset, *, of_whom: bool = True) -> str:
 
 def settled_by(result: xr.Dataset) -> str:
     """Basis of decisions: "jackknife tests; Holm over all tests; alpha .05"."""
-    return _level(result, of_whom=False)
+    return basis(result, of_whom=False)
 
 
 def uncorrected(result: xr.Dataset) -> list[str]:
@@ -98,7 +91,7 @@ def _unbeaten(result: xr.Dataset, dim: str) -> list[Hashable]:
     return [row for row, loses, any_ in zip(rows, behind, compared.any(axis=1), strict=True) if any_ and not loses]
 
 
-def _leader(result: xr.Dataset, dim: str) -> Hashable | None:
+def leader(result: xr.Dataset, dim: str) -> Hashable | None:
     first = _unbeaten(result, dim)
     return first[0] if len(first) == 1 else None
 
@@ -162,7 +155,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
         return [f"No test could be made{why}{way_out}."]
     if len(compared) == 1:
         return [_one_pair(result, won)]
-    first, what = _leader(result, "metric"), wording.quantity(result.attrs)
+    first, what = leader(result, "metric"), wording.quantity(result.attrs)
     said: list[str] = []
     how = f"{settled_by(result)}; {coefficient(result)}"
     whom = wording.of_whom(result)
@@ -183,7 +176,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     if first is None and len(labels(result)) == 1:
         said = [
             wording.Sentence(
-                f"{whom}{_verdicts_of_one(result, 'metric', won, compared, ('beats', 'is worse than'))}", how
+                f"{whom}{verdicts_of_one(result, 'metric', won, compared, ('beats', 'is worse than'))}", how
             ),
             *said,
         ]
@@ -196,7 +189,7 @@ def metric_tests(result: xr.Dataset) -> list[str]:
     return [*said, f"{found} ({how}){listing}."]
 
 
-def _verdicts_of_one(
+def verdicts_of_one(
     result: xr.Dataset, dim: str, won: list[Pair], compared: set[frozenset[Hashable]], verbs: tuple[str, str]
 ) -> str:
     """The verdicts of the only metric, or system, on all others."""
@@ -290,7 +283,7 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 def rank_tasks(result: xr.Dataset) -> list[str]:
     return [
         f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
-        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
+        wording.Sentence(_WITHIN_CLUSTERS, basis(result)),
     ]
 
 
@@ -305,7 +298,7 @@ def _over_tasks(size: int) -> str:
 def ranks_closing(result: xr.Dataset) -> list[str]:
     """What the clusters of groups of tasks do not show."""
     return [
-        wording.Sentence(_WITHIN_CLUSTERS, _level(result)),
+        wording.Sentence(_WITHIN_CLUSTERS, basis(result)),
         "A rank that differs between two groups of tasks is no evidence that the groups differ.",
     ]
 
@@ -326,7 +319,7 @@ def rank_stability(result: xr.Dataset) -> list[str]:
 
 
 def _difference(result: xr.Dataset) -> str:
-    if not set(_OF_TWO) <= set(result.data_vars):
+    if not set(OF_TWO) <= set(result.data_vars):
         return ""
     at = ~np.isnan(result["pvalue"].values.ravel())
     of = {each: result[each].broadcast_like(result["pvalue"]).transpose(*result["pvalue"].dims) for each in _OF_ONE}
@@ -364,9 +357,9 @@ def equivalence(result: xr.Dataset) -> list[str]:
     if len(yes) + len(no) == 1:
         only = [*yes.values(), *no.values()][0].replace(" with ", " and ", 1)
         verdict = "are equivalent" if yes else "are not shown to be equivalent"
-        first = f"{only} {verdict} within {within}{_difference(result)} ({_level(result)}; {coefficient(result)})"
+        first = f"{only} {verdict} within {within}{_difference(result)} ({basis(result)}; {coefficient(result)})"
     else:
-        first = f"{said} ({_level(result)}; {coefficient(result)})"
+        first = f"{said} ({basis(result)}; {coefficient(result)})"
         first += f": {joined(yes.values())}" if yes else ""
     many = f" ({joined(no.values(), 3)})" if yes and len(no) > 0 and len(yes) + len(no) > 1 else ""
     return [
@@ -436,214 +429,6 @@ def _resolved(rows: list[Hashable], columns: list[Hashable], probability: FloatA
     decided_ = [share for share, sure in better if sure]
     told = f": {joined(decided_, 4)}" if decided_ else ""
     return f"for {len(decided_):,} of {len(better):,} pairs of metrics it is clear which is better{told}"
-
-
-def compare_systems(result: xr.Dataset) -> list[str]:
-    """The best system, and number of pairs that differ, by each metric."""
-    pvalue = adjust.decisive(result)
-    again = pair_results.mirrored(result, pvalue)
-    pvalue = pvalue if again is None else pvalue.where(~again)
-    dims = [dim for dim in pvalue.dims if dim != "metric"]
-    tests = pvalue.notnull().sum(dims).values.ravel()
-    found = (pvalue <= alpha_of(result)).sum(dims).values.ravel()
-    named = labels(result)
-    one_sided = result.attrs.get("alternative") != "two-sided"
-    what = "one-sided tests of two systems are significant" if one_sided else "pairs of systems differ significantly"
-    if not tests.any():
-        return ["No test could be made."]
-    if len(named) == 1:
-        said = f"{found[0]:,} of {tests[0]:,} {what} by {wording.judged_by(named[0])}"
-    elif len(named) <= 3:
-        each = [f"{found[at]:,} of {tests[at]:,} by {wording.judged_by(named[at])}" for at in range(len(named))]
-        said = f"{wording.capitalised(what)}: {listed(each)}"
-    else:
-        share = found / np.maximum(tests, 1)
-        least, most = int(np.argmin(share)), int(np.argmax(share))
-        ends = [f"{found[at]:,} of {tests[at]:,} ({name(named[at])})" for at in (least, most)]
-        said = f"By {len(named):,} metrics, {' to '.join(ends)} {what}"
-        if np.ptp(found) == np.ptp(tests) == 0:
-            said = f"By each of {len(named):,} metrics, {found[0]:,} of {tests[0]:,} {what}"
-    helper = result.attrs.get("helped_by")
-    uncompared = _uncompared(result)
-    rated = "every output of these systems" if uncompared else "every output"
-    helped = "" if helper is None else f" and the scores of {wording.shortened(helper)}"
-    helped = f"; {rated} is rated, so {wording.shortened(helper)} adds nothing" if all_rated(result) else helped
-    best = [text for at in range(len(named)) for text in _best(result.isel(metric=at), wording.judged_by(named[at]))]
-    said_of_groups = _between(result)
-    if len(named) == 1 and not best and result.sizes["system"] == 1:
-        best = _one_against_others(result.isel(metric=0), wording.judged_by(named[0]))
-    if len(named) > _MOST_BEST or not best:
-        return [wording.Sentence(f"{said}{helped}", _level(result)), *said_of_groups, *uncompared]
-    return [
-        f"{wording.of_whom(result)}{best[0]}",
-        *best[1:],
-        *uncompared,
-        wording.Sentence(f"{said}{helped}", settled_by(result)),
-        *said_of_groups,
-        *filter(None, [drawn.sentence(result.attrs)]),
-    ]
-
-
-_COUNTED = ("n_significant", "n_tests")
-
-
-def _between(result: xr.Dataset) -> list[str]:
-    """Significant pairs of each two groups of systems, by one metric."""
-    if "group" not in result.dims or result.sizes["metric"] > 1 or result.sizes["group"] > _MOST_GROUPS:
-        return []
-    counts, tests = (result[each].isel(metric=0).transpose("group", "other_group") for each in _COUNTED)
-    alternative = result.attrs.get("alternative")
-    than = {"greater": "better", "less": "worse"}.get(str(alternative))
-    said = []
-    for at, to in itertools.product(range(result.sizes["group"]), repeat=2):
-        n, of = int(counts[at, to]), int(tests[at, to])
-        if of and (at <= to or than):
-            one, two = (name(labels(result, dim)[place]) for dim, place in (("group", at), ("other_group", to)))
-            beside = f"{one} {than} than {two}" if than else f"between {one} and {two}"
-            said.append(f"{n:,} of {of:,} {f'within {one}' if at == to else beside}")
-    group = str(result.attrs.get("between", "group")).replace("_", " ")
-    return [f"Significant pairs by {group}: {wording.joined(said)}."] if said else []
-
-
-def _uncompared(result: xr.Dataset) -> list[str]:
-    """Systems that share no scored input with another one."""
-    there = pair_results.compared(result["difference"], ("system", "other_system"))
-    none = [label for label, one in there.items() if not one]
-    if not none or len(none) == len(there):
-        return []
-    verb = "is" if len(none) == 1 else "are"
-    return [f"{listed(map(name, none))} {verb} not compared, having no scored input in common with the others."]
-
-
-def all_rated(result: xr.Dataset) -> bool:
-    """Whether a metric that may help has nothing to add, as all inputs of each pair of systems are rated."""
-    if not {"difference", "n_inputs"} <= set(result.data_vars) or not {"helped_by", "n_inputs"} <= set(result.attrs):
-        return False
-    counted = result["n_inputs"].where(result["difference"].notnull())
-    return bool(counted.notnull().any()) and float(counted.min()) == float(result.attrs["n_inputs"])
-
-
-def systems_closing(result: xr.Dataset) -> list[str]:
-    return [*_beside_means(result), *uncorrected(result)]
-
-
-def _beside_means(result: xr.Dataset) -> list[str]:
-    """How far differences are from those of `system_means`, and which to use."""
-    if "mean_difference" not in result:
-        return []
-    off = np.abs(result["mean_difference"] - result["difference"])
-    if not bool((off > _NOTABLE * result["standard_error"]).any()):
-        return []
-    return [
-        f"These differences are up to {number(float(off.max()))} away from those of the means that system_means gives "
-        "(mean_difference).",
-        "Use these differences to say which system is better, and the means to say how good each system is.",
-    ]
-
-
-def _best(one: xr.Dataset, by: str) -> list[str]:
-    """The best system by one metric, and those that do not differ; empty if not all are compared."""
-    first = _leader(one, "system")
-    if first is None:
-        return _level_pegging(one, by)
-    won, compared = decided(one, "system")
-    others = [other for other in labels(one, "other_system") if frozenset((first, other)) in compared]
-    others = sorted(others, key=lambda other: _of_two(one, first, other, "difference"))
-    beaten = [other for other in others if (first, other) in won]
-    rest = [other for other in others if other not in beaten]
-    second, far, above = name(others[0]), *(("higher", "lower") if turned.is_lower(one) else ("lower", "higher"))
-    value, low, high = (_of_two(one, first, others[0], each) if each in one else math.nan for each in _OF_TWO)
-    gap = "" if math.isnan(low) else wording.estimate(value, low, high)
-    difference = f" (difference {gap})" if gap else ""
-    if not rest:
-        whom = (
-            f"{second}{difference}"
-            if len(others) == 1
-            else f"every other system{f' (the closest is {second}, {gap} {far})' if gap else ''}"
-        )
-        said = [f"{name(first)} is best by {by}: its scores are significantly {above} than those of {whom}."]
-    else:
-        than = f" and is significantly better than {listed(beaten)}" if beaten else ""
-        closest = f" (the closest is {second}, {gap} {far})" if len(rest) > 1 else difference
-        nearest = closest if others[0] in rest and gap else ""
-        said = [
-            f"{name(first)} {_leads(one, by)}{than}; it does not differ significantly from "
-            f"{listed(rest, last='or')}{nearest}."
-        ]
-    return [*said, *_alike(one, first, won, compared)]
-
-
-def _one_against_others(one: xr.Dataset, by: str) -> list[str]:
-    """The verdicts of the only system on all others."""
-    won, compared = decided(one, "system")
-    verdicts = _verdicts_of_one(one, "system", won, compared, ("is better than", "is worse than"))
-    return [f"by {by} {verdicts}."] if compared else []
-
-
-def _leads(one: xr.Dataset, by: str) -> str:
-    """How a system is first: by its mean, unless differences are those of shared inputs, or of "ppi"."""
-    if "mean_difference" in one:
-        return f"is first by {by}"
-    shared = one["n_inputs"].values[one["difference"].notnull()] if "n_inputs" in one else np.empty(0)
-    if len(set(shared.tolist())) > 1:
-        return f"is first by {by}, on the inputs that each two systems share,"
-    return f"has the {_first_mean(one)} mean by {by}"
-
-
-def _first_mean(one: xr.Dataset) -> str:
-    return "lowest" if turned.is_lower(one) else "highest"
-
-
-def _alike(one: xr.Dataset, first: Hashable, won: list[Pair], compared: set[frozenset[Hashable]]) -> list[str]:
-    order = labels(one, "system")
-    among = [
-        sorted(pair, key=order.index) for pair in compared if first not in pair and pair not in map(frozenset, won)
-    ]
-    if not 0 < len(among) <= _MOST_ALIKE:
-        return []
-    pairs = sorted(among, key=lambda pair: [order.index(each) for each in pair])
-    between = "; between ".join(f"{name(a)} and {name(b)}" for a, b in pairs)
-    return [f"There is no significant difference between {between}."]
-
-
-def _level_pegging(one: xr.Dataset, by: str) -> list[str]:
-    """Systems that share the highest mean."""
-    rows, columns = labels(one, "system"), labels(one, "other_system")
-    difference = one["difference"].transpose("system", "other_system").values
-    if set(rows) != set(columns) or np.isnan(difference).sum() > len(rows):
-        return []
-    first = [row for row, line in zip(rows, difference, strict=True) if not (line < 0).any()]
-    return [f"{listed(first)} share the {_first_mean(one)} mean by {by}."] if len(first) > 1 else []
-
-
-def _of_two(one: xr.Dataset, first: Hashable, second: Hashable, variable: str) -> float:
-    at = labels(one, "system").index(first), labels(one, "other_system").index(second)
-    return float(one[variable].transpose("system", "other_system")[at])
-
-
-def discriminative_agreement(result: xr.Dataset) -> list[str]:
-    shares, named = result["accuracy"].values, labels(result)
-    if np.isnan(shares).all():
-        return ["No pair of systems has a verdict."]
-    level = f"{100 * float(result.attrs.get('confidence_level', 0.95)):g} %"
-    first, last = (
-        np.flatnonzero(np.isclose(shares, end, rtol=0, atol=1e-12)) for end in (np.nanmax(shares), np.nanmin(shares))
-    )
-    f1 = wording.joined(number(each) for each in result["f1"].values[first])
-    how = f"paired bootstrap, a win in {level} of the resamples; F1 {f1}"
-    verb = "gives" if len(first) == 1 else "give"
-    said = (
-        f"{listed(name(named[at]) for at in first)} {verb} the verdict of {gold(result)} for a share of "
-        f"{number(shares[first[0]])} of the pairs of systems"
-    )
-    if first[0] == last[0]:
-        return [f"{said} ({how})."]
-    has = "has" if len(last) == 1 else "have"
-    return [
-        f"{said}, the highest of {len(named):,} metrics ({how}).",
-        f"{listed(name(named[at]) for at in last)} {has} the lowest share, {number(shares[last[0]])}.",
-        *undefined(result, "accuracy"),
-    ]
 
 
 def range_drop(result: xr.Dataset) -> list[str]:
@@ -785,144 +570,3 @@ def _beside(result: xr.Dataset, variable: str, level: float, shown: str, head: s
             texts.append(f"{name(label)} ({told})")
         said += [f"{word} for {joined(texts, 6)}"] if texts else []
     return [f"{head} in {result.attrs['n_trials']:,} trials: {'; '.join(said)}."] if said else ["No trial is defined."]
-
-
-def bias(result: xr.Dataset) -> list[str]:
-    """Metrics with errors related to a covariate, and the sign, unless noise in the human scores may explain it."""
-    said: list[str] = []
-    p = adjust.decisive(result)
-    quiet = _quiet(result, p)
-    for covariate in labels(result, "covariate"):
-        if covariate in quiet:
-            continue
-        one = result.sel(covariate=covariate)
-        is_group = "is_group" in result and bool(one["is_group"])
-        where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
-        said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where, _unit(covariate, is_group))
-    if quiet:
-        said.append(_no_bias(result.sel(covariate=quiet), joined([name(each) for each in quiet]), _unit("", True)))
-    return said
-
-
-def _quiet(result: xr.Dataset, p: xr.DataArray) -> list[Hashable]:
-    """Groups in which all metrics are tested and nothing is significant: several are told in one sentence."""
-    if "is_group" not in result:
-        return []
-    tested = (result["ci_low"] > -np.inf) & (result["ci_high"] < np.inf) & (p > alpha_of(result))
-    quiet = (tested & result["is_group"]).all("metric")
-    found = result["covariate"].values[quiet.values].tolist()
-    return found if len(found) > 1 else []
-
-
-def _unit(covariate: Hashable, is_group: bool) -> str:
-    return "SDs of the metric" if is_group else f"SDs of the metric per SD of {name(covariate)}"
-
-
-def _no_bias(these: xr.Dataset, covariates: str, unit: str) -> str:
-    within = wording.limits(float(these["ci_low"].min()), float(these["ci_high"].max()))
-    return (
-        f"No significant bias by {covariates} ({validate.counted(these.sizes['metric'], 'metric')}). This does not "
-        f"show that there is none: slopes may lie within {within}, in {unit}{scope.words(these.attrs, ', for ')}."
-    )
-
-
-def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: str) -> list[str]:
-    """One covariate, with the p-values of its slopes, and their unit."""
-    tested = int((~np.isnan(p)).sum())
-    if not tested:
-        return [f"No bias can be tested for {covariate}."]
-    clear, explained = p <= alpha_of(one), explained_below(one)
-    low, high = one["ci_low"].values, one["ci_high"].values
-    untold = ~clear & np.isinf(low) & np.isinf(high)
-    ended = clear & at_ceiling(one)
-    noisy = clear & ~np.isnan(explained) & ~ended
-    whom = scope.words(one.attrs, ", for ")
-    said: list[str] = []
-    parts = []
-    for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
-        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & ~ended & side)]:
-            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
-    if parts:
-        said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {_level(one)}"))
-    for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
-        if (at := np.flatnonzero(noisy & side)).size:
-            named = [_with_slope(one, int(each)) for each in at]
-            several = len(named) > 1
-            verb = "score" if several else "scores"
-            said.append(
-                f"{listed(named)} {verb} outputs {where} {word} than human scores imply{whom}. "
-                "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
-                f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
-            )
-        if (at := np.flatnonzero(ended & side)).size:
-            said.append(_of_ceiling(one, at, f"outputs {where} {word} than human scores imply{whom}"))
-    if untold.any():
-        named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
-        said.append(
-            f"The bias of {listed(named)} by {covariate} cannot be estimated: the human scores are too noisy, or too "
-            f"closely related to {covariate}. More ratings of each output reduce the noise."
-        )
-    rest = ~np.isnan(p) & ~clear & ~untold
-    if rest.any() and not (clear & ~noisy & ~ended).any():
-        said.append(_no_bias(one.isel(metric=rest), covariate, unit))
-    return said
-
-
-def _sign(one: xr.Dataset) -> FloatArray:
-    slope = one["slope"].values
-    return np.where(np.isnan(slope), np.isfinite(one["ci_low"].values) - 0.5, slope)
-
-
-def _with_slope(one: xr.Dataset, at: int) -> str:
-    low, high = float(one["ci_low"].values[at]), float(one["ci_high"].values[at])
-    called = name(labels(one)[at])
-    if math.isinf(high):
-        return f"{called} (slope at least {number(low)})"
-    if math.isinf(low):
-        return f"{called} (slope {number(high)} or below)"
-    return f"{called} (slope {number(one['slope'].values[at])})"
-
-
-def at_ceiling(one: xr.Dataset) -> BoolArray:
-    """Which metrics distinguish among outputs whose human scores are at the end of their scale."""
-    return np.array([ceilings.share(one.attrs, label) is not None for label in labels(one)])
-
-
-def _of_ceiling(one: xr.Dataset, places: IntArray, what: str) -> str:
-    named = [_with_slope(one, int(at)) for at in places]
-    share = max(ceilings.share(one.attrs, labels(one)[at]) or 0.0 for at in places)
-    verb, who = ("score", "these metrics") if len(named) > 1 else ("scores", "this metric")
-    return (
-        f"{listed(named)} {verb} {what}. This need not be a bias: {100 * share:.0f} % of the human scores are at the "
-        f"end of their scale, where {who} may see quality that they cannot show."
-    )
-
-
-def explained_below(one: xr.Dataset) -> FloatArray:
-    """Highest reliability of human scores at which noise explains each slope; NaN for none."""
-    if "corrected_pvalue" not in one:
-        return np.full(one["slope"].shape, np.nan)
-    p, slope = (one[each].transpose("metric", "reliability").values for each in ("corrected_pvalue", "corrected_slope"))
-    values = one["reliability"].values
-    if "gold_reliability" in one:
-        least = one["gold_reliability"].values[:, None]
-        below = np.where(values <= least, values, -np.inf).max(axis=1, keepdims=True)
-        possible = values >= below
-    else:
-        possible = np.ones(p.shape, bool)
-    shown = (p <= alpha_of(one)) & ((slope > 0) == (one["slope"].values[:, None] > 0)) & ~np.isnan(slope)
-    found = np.where(possible & ~shown, values, -np.inf).max(axis=1)
-    return np.where(np.isfinite(found), found, np.nan)
-
-
-def bias_closing(result: xr.Dataset) -> list[str]:
-    """The compared errors, where they were not chosen."""
-    if "level_reason" not in result.attrs:
-        return []
-    compared = {
-        "input": "outputs of the same input",
-        "within_system": "outputs of the same system",
-        "global": "all outputs",
-        "system": "the systems' means",
-    }[result.attrs["level"]]
-    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]

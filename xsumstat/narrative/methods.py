@@ -17,7 +17,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, left_out, wording
 from xsumstat.io import paper_tables
-from xsumstat.narrative import findings_tests, turned
+from xsumstat.narrative import findings_systems, turned
 from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
 
 # What was done, by analysis and its special kinds.
@@ -214,7 +214,7 @@ def _aim(result: xr.Dataset) -> str:
     filled["slopes"] = "a slope for each metric, by ridge regression" if ridge else "a slope pooled over systems"
     if strata is not None:
         filled["slopes"] += ", within strata" if strata == drawn.STRATUM else f", within strata of {_text(strata)}"
-    combined = "" if findings_tests.all_rated(result) else f" combined with the scores of {helper}"
+    combined = "" if findings_systems.all_rated(result) else f" combined with the scores of {helper}"
     filled["helped"] = "" if helper is None else f", from {filled['gold']}{combined}"
     filled["counted"] = (
         f", and counted significant pairs by {_text(attrs['between']).replace('_', ' ')}" if "between" in attrs else ""

@@ -16,7 +16,7 @@ from xsumstat.coefficients.table import get
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
-from xsumstat.narrative import findings_tests
+from xsumstat.narrative import findings_bias
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People, Subject, graded_scores
 
@@ -151,8 +151,8 @@ def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | Non
             own = str(covariate).removeprefix("system=")
             if len(systems) == 2 and slope < 0:  # the second is compared with the first: a test of both
                 own, slope = next(each for each in systems if each != own), -slope
-            ended = bool(findings_tests.at_ceiling(one)[at])
-            noisy = not math.isnan(findings_tests.explained_below(one)[at])
+            ended = bool(findings_bias.at_ceiling(one)[at])
+            noisy = not math.isnan(findings_bias.explained_below(one)[at])
             found["ended" if ended else "noise" if noisy else "high" if slope > 0 else "low"].append(
                 wording.shortened(own)
             )

@@ -15,7 +15,7 @@ from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, locate, scale_checks, scope, wording
 from xsumstat.inference import ratios
-from xsumstat.narrative import findings, findings_tests
+from xsumstat.narrative import findings, findings_bias, findings_tests
 from xsumstat.report import judge_remarks, judge_runs
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, MOST_GRADES, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
@@ -135,9 +135,9 @@ def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> st
         for name in tests["covariate"].values.tolist():
             one = tests.sel(covariate=name)
             at = one["metric"].values.tolist().index(label)
-            p, noise = float(decisive(one)[at]), findings_tests.explained_below(one)[at]
+            p, noise = float(decisive(one)[at]), findings_bias.explained_below(one)[at]
             if not math.isnan(p):
-                doubt = "ended" if findings_tests.at_ceiling(one)[at] else "clear" if math.isnan(noise) else "noise"
+                doubt = "ended" if findings_bias.at_ceiling(one)[at] else "clear" if math.isnan(noise) else "noise"
                 kind = "none" if p > alpha else doubt
                 found[kind].append(wording.name(name))
     for key, tests in shown.items():
