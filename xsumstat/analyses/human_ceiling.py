@@ -23,7 +23,7 @@ from xsumstat.analyses.measure import (
     threshold_attrs,
     why_undefined,
 )
-from xsumstat.analyses.raters import check_several, ratings_of
+from xsumstat.analyses.raters import check_several, higher_is_better, ratings_of
 from xsumstat.coefficients.layers import pooled
 from xsumstat.core import validate
 from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray
@@ -105,6 +105,7 @@ def human_ceiling(
     {'judge': 0.7, 'rater': 0.72}
     """
     ratings, name = ratings_of(ds, rating, along)
+    ratings = higher_is_better(ds, ratings)
     ratings = _who_rated(ratings, along)
     check_several(ratings, along)
     validate.choice("method", method, ("auto", "jackknife", "bootstrap"))

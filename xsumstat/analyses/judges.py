@@ -12,7 +12,7 @@ import xarray as xr
 
 from xsumstat.analyses import calibration, scales
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses.raters import check_several, ratings_of
+from xsumstat.analyses.raters import check_several, higher_is_better, ratings_of
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import TOLERANCE, FloatArray
 from xsumstat.dataset import (
@@ -108,6 +108,7 @@ def alt_test(
     array([0.67])
     """
     ratings, name = ratings_of(ds, rating, along)
+    ratings = higher_is_better(ds, ratings)
     check_several(ratings, along)
     margin = validate.number("margin", margin, 0.0, 1.0)
     validate.choice("alignment", alignment, ALIGNMENTS)

@@ -16,7 +16,7 @@ from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.core import arguments, extras, validate
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, drawn, facts, labelled, locate, results
+from xsumstat.dataset import align, checks, chunking, directions, drawn, facts, golds, labelled, locate, results
 from xsumstat.inference import alpha
 from xsumstat.inference.alpha import RatedCells
 from xsumstat.inference.intervals import bootstrap_interval
@@ -413,6 +413,11 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)
+
+
+def higher_is_better(ds: xr.Dataset, ratings: xr.DataArray) -> xr.DataArray:
+    """Ratings negated where lower is better."""
+    return align.oriented(golds.directed(ds, ratings), ()).drop_vars(directions.NAME, errors="ignore")
 
 
 def check_several(ratings: xr.DataArray, along: str) -> None:

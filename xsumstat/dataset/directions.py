@@ -80,10 +80,26 @@ def lower(values: xr.DataArray | xr.Dataset) -> list[Hashable]:
 def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dataset:
     metrics = ds.indexes["metric"]
     labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
+    labels = _of_all_raters(ds, labels, argument)
     for label in labels:
         validate.known(f"metric in {argument}", label, list(metrics), "metrics")
     before = as_bool(ds.coords[NAME]).values if NAME in ds.coords else True
     return ds.assign_coords({NAME: ("metric", before & ~metrics.isin(labels))})
+
+
+def _of_all_raters(ds: xr.Dataset, labels: list[Hashable], argument: str) -> list[Hashable]:
+    """Labels in which the mean of the raters stands for them: all of them have one direction."""
+    raters = list(ds.indexes.get("rater", ()))
+    gold = ds.attrs.get("gold")
+    named = [label for label in labels if label in raters and label not in ds.indexes["metric"]]
+    if not named or gold not in ds.indexes["metric"]:
+        return labels
+    lacking = [label for label in raters if label not in named]
+    if lacking:
+        raise ValueError(
+            f"{argument} names {validate.listing(named)} but not {validate.listing(lacking)}: name all raters, or none"
+        )
+    return [*(label for label in labels if label not in named), gold]
 
 
 def sentinels(values: xr.DataArray) -> list[Hashable]:

@@ -12,7 +12,7 @@ import xarray as xr
 from xsumstat.core import arguments, validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
-from xsumstat.dataset import chunking, locate, text_attrs
+from xsumstat.dataset import chunking, directions, locate, text_attrs
 from xsumstat.dataset.facts import CELLS
 
 
@@ -46,7 +46,7 @@ def find_gold(
             )
         return score.isel(metric=labels.index(gold)), str(gold), [gold]
     if is_variable:
-        return locate.checked(ds[gold], "gold"), gold, []
+        return directed(ds, locate.checked(ds[gold], "gold")), gold, []
     variables = [str(name) for name in ds.data_vars if name != "score"]
     more = f"; variables: {validate.listing(variables)}" if variables else ""
     hint = validate.suggestion(gold, [*labels, *variables])
@@ -55,6 +55,16 @@ def find_gold(
     raise ValueError(
         f"unknown {argument} {gold!r}{source}{hint} metrics: {metrics}{more}{arguments.only_in_python(one)}"
     )
+
+
+def directed(ds: xr.Dataset, ratings: xr.DataArray) -> xr.DataArray:
+    """Ratings with the direction of their mean, the human scores of `ds`, where lower is better."""
+    mean, better = ds.attrs.get("gold"), ds.coords.get(directions.NAME)
+    if better is None or better.dims != ("metric",) or "rater" not in ratings.dims or chunking.is_lazy(better):
+        return ratings
+    if mean not in ds.indexes["metric"] or bool(better.sel(metric=mean)):
+        return ratings
+    return ratings.assign_coords({directions.NAME: False})
 
 
 def _likely_gold(score: xr.DataArray, labels: Sequence[Hashable]) -> Hashable:

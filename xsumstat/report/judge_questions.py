@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import golds, locate, scale_checks, wording
+from xsumstat.dataset import align, golds, locate, scale_checks, wording
 from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
@@ -101,7 +101,7 @@ def about_judges(
             Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
         ]
     classes = scale_checks.values_of(people.each)
-    if 2 <= len(classes) <= MOST_GRADES:
+    if 2 <= len(classes) <= MOST_GRADES and not align.is_turned(people.values):  # negated grades are none
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)

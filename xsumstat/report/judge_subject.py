@@ -203,6 +203,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
         rating, values = gold, gold.mean("rater")
         gold = values.rename("human")
     each = None if rating is None else ratings[rating] if isinstance(rating, str) else rating
+    each = None if each is None else analyses_of_raters.higher_is_better(ds, each)
     n_raters = 0 if each is None else each.sizes["rater"]
     return People(rating, gold, own, n_raters, values, (values if each is None else each).astype(float))
 

@@ -1,0 +1,49 @@
+"""Ratings that are better when lower, as counts of errors: the report is that of the ratings turned round."""
+
+import numpy as np
+import pytest
+from judged_outputs import PEOPLE, table
+
+import xsumstat  # noqa: F401
+from xsumstat.cli import gate
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def both():
+    """The same scores with grades 1 to 5, and with 6 less the grade as errors."""
+    frame = table().drop(columns="wild")
+    frame["near"] = frame["near"] * 7 + 3  # on a scale of its own
+    errors = frame.assign(**{name: 6 - frame[name] for name in PEOPLE})
+    how = {"wide": True, "ratings": PEOPLE, "kind": {"covariate": ["length"]}}
+    return (
+        frame.reset_index().meta.to_scores(**how),
+        errors.reset_index().meta.to_scores(**how, lower_is_better=PEOPLE),
+    )
+
+
+def test_a_report_on_errors_has_the_numbers_of_that_on_grades():
+    grades, errors = (ds.meta.report(kind="judge") for ds in both())
+    for name, variable in (("human_ceiling", "correlation"), ("human_ceiling", "ci_low"), ("alt_test", "winning_rate"),
+                           ("bias", "slope"), ("agreement", "alpha")):  # fmt: skip
+        np.testing.assert_allclose(errors.results[name][variable], grades.results[name][variable], atol=1e-9)
+    assert "negatively" not in errors.text()
+    best = [page.results["system_means"]["mean"].to_series() for page in (grades, errors)]
+    np.testing.assert_allclose(6 - best[1], best[0], atol=1e-9)
+    assert f"{best[0].idxmax()} has the lowest mean human score" in " ".join(errors.text().split())
+
+
+def test_gates_on_errors_decide_as_on_grades():
+    for rule in ("kendall >= .3", "alt_test", "bias"):
+        one, other = (gate.check(ds, gate.requirement(rule)) for ds in both())
+        assert one.status == other.status, rule
+
+
+def test_all_raters_are_declared_or_none():
+    frame = table().reset_index()
+    with pytest.raises(ValueError, match=r"lower_is_better names 'ann' but not 'bob', 'eve': name all raters, or none"):
+        frame.meta.to_scores(wide=True, ratings=PEOPLE, lower_is_better=["ann"])
+    declared = frame.meta.to_scores(wide=True, ratings=PEOPLE, lower_is_better=[*PEOPLE, "near"])
+    assert declared.metric.values[~declared.higher_is_better.values].tolist() == ["near", "human"] or set(
+        declared.metric.values[~declared.higher_is_better.values]
+    ) == {"near", "human"}
