@@ -72,3 +72,13 @@ def test_positions_and_times_are_no_judges():
     page = ds.meta.report(kind="judge")
     assert page.results["human_ceiling"]["metric"].values.tolist() in (["near", "rater"], ["rater", "near"])
     assert dict(page.data)["covariates tested for bias"] == "position and latency_ms"
+
+
+def test_a_lenient_judge_beside_one_human_score():
+    frame = table().drop(columns=["wild", "bob", "eve", "length"]).dropna().rename(columns={"ann": "human"})
+    frame["near"] = np.clip(frame["near"] + 1, 1, 5)
+    ds = frame.reset_index().meta.to_scores(wide=True)
+    said = ds.meta.report("human", kind="judge").conclusion().replace("\n", " ")
+    higher, lower = (100 * (sign * (frame["near"] - frame["human"]) > 0).mean() for sign in (1, -1))
+    told = f"Its grade is higher than the human one for {higher:.0f} % of the outputs, and lower for {lower:.0f} %."
+    assert told in said and f"equal grades are few: near for {100 - higher - lower:.0f} % of the ratings" in said

@@ -110,13 +110,14 @@ def _leans(label: Hashable, shown: Results) -> str:
     if table is None:
         return ""
     higher, lower = (100 * half.sum() / table.sum() for half in (np.triu(table, 1), np.tril(table, -1)))
-    return f"Its grade is higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %."
+    whose, of = ("a rater's", "ratings") if "along" in shown["confusion"].attrs else ("the human one", "outputs")
+    return f"Its grade is higher than {whose} for {higher:.0f} % of the {of}, and lower for {lower:.0f} %."
 
 
 def _grades(label: Hashable, shown: Results) -> IntArray | None:
-    """Ratings by a single rater's and the judge's grade, if the judge uses the raters' grades."""
+    """Outputs by the human and the judge's grade, or ratings by single raters', if the judge uses these grades."""
     counts = shown.get("confusion")
-    if counts is None or "along" not in counts.attrs or counts["n_outputs"].ndim != 3:
+    if counts is None or counts["n_outputs"].ndim != 3:
         return None
     if label not in counts["metric"].values.tolist():
         return None
