@@ -107,3 +107,40 @@ def test_published_human_scores_are_not_so_skewed(summeval, realsumm):
         for level in ("input", "global"):
             metric = next(label for label in ds.metric.values if "rouge" in str(label))
             assert told(lambda d=ds, g=gold, m=metric, at=level: d.meta.ci(g, metric=m, level=at)) == []
+
+
+@pytest.mark.parametrize(("systems", "inputs", "rho", "coefficient", "warned"), [
+    (3, 30, 0.97, "pearson", True), (6, 60, 0.97, "pearson", True), (7, 30, 0.97, "pearson", False),
+    (3, 120, 0.97, "pearson", False), (3, 30, 0.5, "pearson", False), (3, 30, 0.97, "kendall", False),
+])  # fmt: skip
+def test_averages_near_one_of_few_systems_are_told(systems, inputs, rho, coefficient, warned):
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=(systems, inputs))
+    ds = dataset([human, rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = ds.meta.ci("m0", level="input", resample="input", coefficient=coefficient)
+    assert bool(of_code(caught, "near_one")) == warned == (warned and float(result.correlation[0]) >= 0.85)
+
+
+def covered(seed, coefficient):
+    """Whether the interval of three fixed systems' average on 30 inputs holds that on 4,000."""
+    rng = np.random.default_rng(seed)
+    effects = 0.6 * rng.normal(size=(2, 3, 1))
+    effects[1] = 0.95 * effects[0] + np.sqrt(1 - 0.95**2) * effects[1]
+
+    def drawn(n):
+        x, y = rng.normal(size=(2, 3, n))
+        return effects + np.array([x, 0.95 * x + np.sqrt(1 - 0.95**2) * y])
+
+    many, few = (dataset(list(drawn(n))).meta for n in (4000, 30))
+    truth = float(many.corr("m0", level="input", coefficient=coefficient).correlation[0])
+    found = few.ci("m0", level="input", resample="input", coefficient=coefficient)
+    return float(found.ci_low[0]) <= truth <= float(found.ci_high[0])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_near_one_pearson_covers_less_and_kendall_does_not():
+    shares = {name: np.mean([covered(seed, name) for seed in range(200)]) for name in ("pearson", "kendall")}
+    assert 0.75 < shares["pearson"] < 0.93 and shares["kendall"] > 0.91, shares

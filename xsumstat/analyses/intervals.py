@@ -151,7 +151,6 @@ def ci(
     else:
         scores, targets = metric_pairs.prepare(ds, gold, metric, other, **ready)
     asked = replace(asked, dims=random_dims(resample, dims, scores.shape))
-    checks.warn_few_inputs(scores, asked.dims, level)
     asked.check(other)
     if asked.used != "jackknife":
         scores = schema.without_weights(scores, ds)
@@ -172,6 +171,8 @@ def ci(
         found = pair_results.laid_out(by_target, targets, scores)
         pair_results.warn_undefined(by_target["difference"], targets, scores)
     found = few_systems.without_limits(found, scores, asked.measure)
+    if other is None and asked.measure.coefficient.name == "pearson" and level == "input" and asked.dims == ("input",):
+        few_systems.warn_near_one(found["correlation"], scores)
     asked.warn(found, scores, of_scores)
     if resting is not None:
         jackknifed.warn_resting(resting, jackknifed.names_of(targets, scores), scores, asked.measure)
@@ -263,6 +264,7 @@ class _Asked:
         """Scores that can vary as is asked; warn of what makes intervals doubtful."""
         dims, measure = self.dims, self.measure
         checks.check_resampled(scores, tuple(dim for dim in dims if dim not in LAYERS) or facts.CELLS)
+        checks.warn_few_inputs(scores, dims, measure.level)
         warn_drawn_threshold(measure, scores.shape)
         two_values.check(scores, measure, dims)
         _check_layers(scores, self.layers)

@@ -125,6 +125,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "leakage",
             "look_alike_labels",
             "near_copies",
+            "near_one",
             "not_alike",
             "not_random",
             "observed_range",

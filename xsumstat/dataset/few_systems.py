@@ -1,4 +1,4 @@
-"""Correlations of two or three systems' means: what they cannot show."""
+"""What correlations of few systems cannot show, and where their intervals cover less."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ _OF_MORE = ("spa",)
 NEEDED = 4  # by the jackknife, Fisher's interval and formulas
 FORMULAS = ("williams", "steiger", "meng", "zou")
 _NEAR = 1e-9
+# Averages of Pearson's r over fewer inputs, each of so few systems, are skewed from this value on.
+_NEAR_ONE, _FEW_MEMBERS, _MANY_INPUTS = 0.85, 6, 120
 
 
 def is_of_two(attrs: Mapping[Any, Any]) -> bool:
@@ -88,3 +90,15 @@ def _warn(certain: xr.DataArray, coefficient: str) -> None:
         validate.warn(
             f"with 2 systems {why_certain(coefficient)}, so there is no interval; use {WAY_OUT}", "no_interval"
         )
+
+
+def warn_near_one(r: xr.DataArray, scores: Scores) -> None:
+    """Warn of averages of Pearson's r near 1 over few random inputs: of few systems single ones are far below."""
+    systems, inputs = scores.shape
+    if systems > _FEW_MEMBERS or inputs >= _MANY_INPUTS:
+        return
+    text = (
+        f"Pearson's r of {systems} systems is near 1 on most inputs and far below on some: 95 % intervals over "
+        f"{inputs} inputs like these can cover less (85 % in simulations); use coefficient='kendall', for"
+    )
+    scores.later.make(checks.warn_where, abs(r) >= _NEAR_ONE, text, "near_one")
