@@ -474,19 +474,31 @@ def _accuracy(found: Estimated, value: float) -> Estimated:
 def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...]) -> Estimated:
     """The difference of two correlations, `each` from `of_one`, with MOVER limits (Zou 2007, Zou & Donner 2008).
 
-    With l, u the limits, c the centres, V the variances, and V_d that of the difference: ``ρ = (V_1 + V_2 −
-    V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]``
-    and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``.
+    Of averages over random groups alone see `paired`. With l, u the limits, c the centres, V the variances, and
+    V_d that of the difference: ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 −
+    √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² −
+    2ρ(u_1−c_1)(c_2−l_2)]``.
     """
     one, two = each
     if one.about is None or two.about is None:
         return difference(one, two, math.nan, float(np.minimum(one.df, two.df)))
     gap = parts[0].less(parts[1])
     dims = varying(gap.shape, dims)
-    found = difference(one, two, variance(gap, dims), float(np.minimum(one.df, two.df)))
+    spread = variance(gap, dims)
+    of_groups = isinstance(gap, OfGroups) and gap.members not in dims
+    if of_groups and spread > NOTHING**2 and not (one.fell_back or two.fell_back):
+        return paired(one, two, spread)
+    found = difference(one, two, spread, float(np.minimum(one.df, two.df)))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found
     return replace(found, unremoved=second_order_bias(gap.bends, gap.shape[1]))
+
+
+def paired(one: Estimated, two: Estimated, spread: float) -> Estimated:
+    """The difference of two averages over random groups, with the limits of a paired t test: ``d ± t·√V_d``."""
+    value, error = one.estimate - two.estimate, math.sqrt(spread)
+    df = float(np.minimum(one.df, two.df))
+    return Estimated(value, 0.0, error, df, about=lambda t: (value - t * error, value + t * error))
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:
