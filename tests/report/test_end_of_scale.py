@@ -72,4 +72,4 @@ def test_an_unbiased_judge_is_not_called_biased(up):
 @pytest.mark.parametrize(("up", "scale"), [(0.0, "wide"), (1.6, "grades")])
 def test_a_biased_judge_is_still_found(up, scale):
     page = scores(1, up, scale, favour=1.0).meta.report(kind="judge").conclusion().replace("\n", " ")
-    assert "It shows a bias: its errors depend on length." in page
+    assert "It shows a bias: its errors depend on length (slope " in page

@@ -229,7 +229,7 @@ def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: flo
             slope, low, high, p = (
                 float(of_one[variable]) for variable in ("slope", "ci_low", "ci_high", "pvalue_adjusted")
             )
-            if math.isnan(p):
+            if math.isnan(p) or (math.isinf(low) and math.isinf(high) and p > alpha):
                 statuses.append(UNKNOWN)
             elif bound is None and p > alpha:
                 statuses.append(MET)

@@ -62,8 +62,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
     if not tested:
         return [f"No bias can be tested for {covariate}."]
     clear, explained = p <= alpha_of(one), explained_below(one)
-    low, high = one["ci_low"].values, one["ci_high"].values
-    untold = ~clear & np.isinf(low) & np.isinf(high)
+    untold = ~clear & unbounded(one)
     ended = clear & at_ceiling(one)
     noisy = clear & ~np.isnan(explained) & ~ended
     whom = scope.words(one.attrs, ", for ")
@@ -111,6 +110,11 @@ def _with_slope(one: xr.Dataset, at: int) -> str:
     if math.isinf(low):
         return f"{called} (slope {number(high)} or below)"
     return f"{called} (slope {number(one['slope'].values[at])})"
+
+
+def unbounded(one: xr.Dataset) -> BoolArray:
+    """Which slopes have no limits, as noise in the human scores leaves nothing to estimate them by."""
+    return np.asarray(np.isinf(one["ci_low"].values) & np.isinf(one["ci_high"].values))
 
 
 def at_ceiling(one: xr.Dataset) -> BoolArray:

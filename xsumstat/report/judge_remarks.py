@@ -144,8 +144,9 @@ def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | Non
     for covariate in tests["covariate"].values.tolist():
         one = tests.sel(covariate=covariate)
         p, slope = float(decisive(one)[at]), float(one["slope"][at])
-        tested |= not math.isnan(p)
-        if math.isnan(p):
+        untestable = math.isnan(p) or (p > alpha_of(one) and findings_bias.unbounded(one)[at])
+        tested |= not untestable
+        if untestable:
             found["untested"].append(wording.shortened(str(covariate).removeprefix("system=")))
         if p <= alpha_of(one):
             own = str(covariate).removeprefix("system=")

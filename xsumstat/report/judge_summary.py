@@ -16,7 +16,7 @@ from xsumstat.core.types import IntArray
 from xsumstat.dataset import checks, facts, locate, scale_checks, scope, wording
 from xsumstat.inference import ratios
 from xsumstat.narrative import findings, findings_bias, findings_tests
-from xsumstat.report import judge_remarks, judge_runs
+from xsumstat.report import judge_remarks, judge_runs, odd_raters
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, MOST_GRADES, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
@@ -89,7 +89,8 @@ def _agreement(label: Hashable, shown: Results) -> str:
         )
     low, high = float(one["difference_low"]), float(one["difference_high"])
     rater = wording.number(float(found["correlation"].sel(metric="rater")))
-    said = f"Its agreement with the raters is {wording.number(r)}, a single rater's is {rater}"
+    own = wording.estimate(r, float(one["ci_low"]), float(one["ci_high"]))
+    said = f"Its agreement with the raters is {own}, a single rater's is {rater}"
     if math.isnan(low):
         return f"{said}, without an interval of the difference."
     less, more = (wording.number(abs(end)) for end in (low, high))
@@ -127,7 +128,7 @@ def _grades(label: Hashable, shown: Results) -> IntArray | None:
 
 def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> str:
     """What its errors depend on, what noise may explain, what was tested in vain, and where its agreement differs."""
-    kinds = ("clear", "noise", "ended", "none", "differs", "alike")
+    kinds = ("clear", "noise", "ended", "untested", "none", "differs", "alike")
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
     if "bias" in shown:
         tests = shown["bias"]
@@ -139,8 +140,9 @@ def _biases(label: Hashable, shown: Results, alpha: float, people: People) -> st
             p, noise = float(decisive(one)[at]), findings_bias.explained_below(one)[at]
             if not math.isnan(p):
                 doubt = "ended" if findings_bias.at_ceiling(one)[at] else "clear" if math.isnan(noise) else "noise"
-                kind = "none" if p > alpha else doubt
-                found[kind].append(wording.name(name))
+                kind = doubt if p <= alpha else "untested" if findings_bias.unbounded(one)[at] else "none"
+                slope = f" (slope {wording.number(float(one['slope'][at]))})" if kind == "clear" else ""
+                found[kind].append(f"{wording.name(name)}{slope}")
     for key, tests in shown.items():
         if key.startswith("compare_groups"):
             of_pairs = decisive(tests).sel(metric=label)
@@ -171,10 +173,14 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
         return "Bias was not tested."
     said = [f"It {favoured}."] if favoured else []
     if found["clear"]:
-        said.append(f"It shows a bias: its errors depend on {wording.listed(found['clear'])}.")
+        said.append(f"It shows a bias: its errors depend on {wording.joined(found['clear'])}.")
     for kind, why in (("noise", "noise in the human scores"), ("ended", judge_remarks.ENDED)):
         if found[kind]:
             said.append(f"Its errors depend on {wording.listed(found[kind])}, which {why} may explain.")
+    if found["untested"]:
+        said.append(
+            f"Bias by {wording.listed(found['untested'])} cannot be estimated, because human scores are too noisy."
+        )
     if found["none"]:
         said.append(
             f"No bias by {wording.listed(found['none'], last='or')} was found. This does not show that there is none."
@@ -239,6 +245,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
+    weak += odd_raters.told(people.each, shown.get("human_ceiling")) if people.n_raters > 1 else []
     if about.ds.sizes["system"] > 1 and not facts.share_inputs(about.ds["score"]):
         weak.append("no prompt has scores of two systems, and outputs of different prompts are compared")
     if about.uneven:

@@ -1,0 +1,80 @@
+"""Raters unlike the others, and bias that noise leaves untested, are named in the short answer and the gate."""
+
+import numpy as np
+import pytest
+from judged_outputs import PEOPLE, scores, table
+
+import xsumstat  # noqa: F401
+from xsumstat.cli import gate
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def weak(frame):
+    return next(line for line in scores(frame).meta.report(kind="judge").summary if line.startswith("Weak points"))
+
+
+def changed(change, prompts=100):
+    frame = table(prompts=prompts, judges=("near",))
+    return frame.assign(bob=change(frame["bob"], np.random.default_rng(0)))
+
+
+def test_a_rater_on_another_scale_is_named():
+    frame = changed(lambda each, rng: 20 * each)
+    assert "bob rates from 20 to 100, the others from 1 to 5: means are mostly those of this rater" in weak(frame)
+
+
+def test_a_rater_of_one_grade_is_named():
+    frame = changed(lambda each, rng: each.where(each.isna(), np.where(rng.random(len(each)) < 0.95, 3, 4)))
+    share = 100 * (frame["bob"].dropna() == 3).mean()
+    assert f"bob gives one grade to {share:.0f} % of the outputs" in weak(frame)
+
+
+def test_a_reversed_rater_is_named():
+    frame = changed(lambda each, rng: 6 - each)
+    said = weak(frame)
+    page = scores(frame).meta.report(kind="judge")
+    own = page.results["human_ceiling"]["by_rater"].sel(metric="rater").to_series()
+    assert "bob agrees little with the other raters (-" in said and own["bob"] < 0
+
+
+def test_a_rater_of_few_prompts_is_named():
+    frame = changed(lambda each, rng: each.where(each.index.get_level_values("input") < 3))
+    assert "bob rated only 3 prompts, and counts as much as others in the agreement of a rater" in weak(frame)
+
+
+@pytest.mark.slow
+def test_raters_alike_are_seldom_named():
+    named = sum(any(f"{who} " in weak(table(seed, 60, ("near",))) for who in PEOPLE) for seed in range(30))
+    assert named <= 2
+
+
+def noisy(seed):
+    """Two raters of mostly noise, and a judge that favours length."""
+    rng = np.random.default_rng(seed)
+    frame = table(seed, 30, ("near",)).drop(columns="eve")
+    for name in ("ann", "bob"):
+        frame[name] = rng.integers(1, 6, len(frame)).astype(float)
+    return frame.reset_index().meta.to_scores(
+        wide=True, ratings=["ann", "bob"], kind={"covariate": ["length"]}
+    )  # fmt: skip
+
+
+def test_a_bias_without_limits_was_not_tested():
+    untested = 0
+    for seed in range(6):
+        ds = noisy(seed)
+        page = ds.meta.report(kind="judge")
+        one = page.results["bias"]
+        endless = bool(
+            np.isinf(one["ci_low"]).all() and np.isinf(one["ci_high"]).all() and (one["pvalue"] > 0.05).all()
+        )
+        told = "Bias by length cannot be estimated, because human scores are too noisy." in page.conclusion().replace(
+            "\n", " "
+        )
+        assert told == endless
+        assert not endless or "No bias by length" not in page.conclusion().replace("\n", " ")
+        verdict = gate.check(ds, gate.requirement("bias"))
+        assert not endless or verdict.status != gate.MET
+        untested += endless
+    assert untested
