@@ -159,7 +159,7 @@ def test_of_few_values_and_many_gaps_too(x, y, z, name, level, dims, undefined):
         want, gap = twin.interval(x, z, name, level, dims), twin.difference(x, y, z, name, level, dims)
     if undefined == "drop":
         agree(numbers(one(x, z, how, dims)), want)
-        agree(numbers(two(x, y, z, how, dims)), gap)
+        agree(numbers(two(x, y, z, how, dims)), gap, 1e-7)  # a root of what is 0 but for rounding
 
 
 # --- What leaves it as it is ---
