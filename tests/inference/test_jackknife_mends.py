@@ -247,3 +247,41 @@ def test_the_size_near_one_is_nominal():
         )
         rejected += low > 0 or high < 0
     assert rejected <= 33  # 5 %, and three standard errors
+
+
+def test_a_perfect_metric_is_compared_by_the_paired_test_too():
+    """Its own limits are wide, but the spread of the differences is known."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(4, 30))
+    y = z + 1.5 * rng.normal(size=z.shape)
+    how = checked_measure("input", "pearson", "pairwise", "drop")
+    parts = [leave_one_out.of(each, z, how) for each in (2 * z, y)]
+    found = jackknife.of_two(parts, [jackknife.of_one(each, how, INPUT) for each in parts], INPUT)
+    want = scipy.stats.ttest_1samp(1 - parts[1].r, 0).confidence_interval(0.95)
+    assert found.interval(0.95) == pytest.approx((want.low, want.high), abs=1e-9) and found.interval(0.95)[0] > 0
+
+
+def test_limits_of_a_difference_stay_in_range():
+    rng = np.random.default_rng(0)
+    how = checked_measure("input", "kendall", "pairwise", "drop")
+    for _ in range(40):
+        x, y, z = rng.normal(size=(3, 3, 3))
+        parts = [leave_one_out.of(each, z, how) for each in (x, y)]
+        low, high = jackknife.of_two(parts, [jackknife.of_one(each, how, INPUT) for each in parts], INPUT).interval(
+            0.95
+        )
+        assert -2 <= low <= high <= 2
+
+
+def test_a_function_that_may_be_undefined_has_no_exact_limits():
+    """How many inputs have a value is unknown; the built-in coefficient counts them."""
+    z = np.random.default_rng(0).normal(size=(4, 40))
+    z[:, 5:] = 1.0
+    found = one(2 * z, z, checked_measure("input", "pearson", "pairwise", "drop"), INPUT)
+    low = 2 * scipy.stats.binomtest(5, 5).proportion_ci(0.95).low - 1
+    assert found.interval(0.95) == (pytest.approx(low), pytest.approx(1))
+    by_function = checked_measure(
+        "input", lambda x, z: np.corrcoef(x, z)[0, 1] if z.std() else np.nan, "pairwise", "drop"
+    )
+    with np.errstate(all="ignore"):
+        assert one(2 * z, z, by_function, INPUT).interval(0.95) == (pytest.approx(1), pytest.approx(1))

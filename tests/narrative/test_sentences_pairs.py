@@ -160,3 +160,8 @@ def test_methods_name_the_threshold(demo, keywords, told):
     assert told in demo.meta.corr(metric=["judge", "rouge"], level="input", **keywords).meta.methods()
     held_out = demo.meta.corr(metric="judge", level="input", coefficient="acc_eq", calibrate_on=demo).meta.methods()
     assert "with each metric's threshold of ties calibrated on other scores," in held_out
+
+
+def test_groups_that_are_corrected_later_keep_a_conclusion(demo):
+    result = demo.meta.compare_systems(metric="human", between="system_type").meta.adjust("holm")
+    assert "has the highest mean by the human scores" in result.meta.conclusion()

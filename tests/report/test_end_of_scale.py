@@ -73,3 +73,13 @@ def test_an_unbiased_judge_is_not_called_biased(up):
 def test_a_biased_judge_is_still_found(up, scale):
     page = scores(1, up, scale, favour=1.0).meta.report(kind="judge").conclusion().replace("\n", " ")
     assert "It shows a bias: its errors depend on length (slope " in page
+
+
+def test_a_large_slope_and_balanced_verdicts_are_no_matter_of_the_scale():
+    ds = scores(0, 0.0)
+    verdicts = ds.assign(rating=(ds.rating > 3) * 1.0)
+    assert ceilings.of(verdicts.score.sel(metric=["judge"]), verdicts.rating) is None
+    favour = scores(0, 2.0, favour=3.0)
+    result = favour.meta.bias("rating", given="length", metric="judge")
+    assert "ceiling" in result.attrs and float(result.slope.squeeze()) > 0.5
+    assert "This need not be a bias" not in result.meta.conclusion()

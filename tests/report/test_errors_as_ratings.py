@@ -47,3 +47,17 @@ def test_all_raters_are_declared_or_none():
     assert declared.metric.values[~declared.higher_is_better.values].tolist() == ["near", "human"] or set(
         declared.metric.values[~declared.higher_is_better.values]
     ) == {"near", "human"}
+
+
+def test_other_ratings_and_other_names_of_the_raters_dim():
+    """The direction is that of the ratings whose mean was declared, whatever the dim is called."""
+    grades, errors = both()
+    other = errors.assign(fluency=grades.rating)
+    np.testing.assert_allclose(other.meta.corr("human").correlation, grades.meta.corr("human").correlation, atol=1e-9)
+    r = [ds.meta.human_ceiling(name, level="input", n_resamples=9).correlation.values
+         for ds, name in ((other, "fluency"), (grades, "rating"))]  # fmt: skip
+    np.testing.assert_allclose(*r, atol=1e-9)
+    renamed = errors.rename(rater="annotator")
+    r = [ds.meta.human_ceiling(along=along, level="input", n_resamples=9).correlation.values
+         for ds, along in ((renamed, "annotator"), (grades, "rater"))]  # fmt: skip
+    np.testing.assert_allclose(*r, atol=1e-9)

@@ -6,6 +6,7 @@ from judged_outputs import PEOPLE, scores, table
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
+from xsumstat.report import odd_raters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -78,3 +79,17 @@ def test_a_bias_without_limits_was_not_tested():
         assert not endless or verdict.status != gate.MET
         untested += endless
     assert untested
+
+
+def test_raters_without_names_are_numbered():
+    ds = scores(changed(lambda each, rng: 20 * each)).drop_vars("rater")
+    said = " ".join(odd_raters.told(ds.rating, None))
+    assert "rater 2 rates from 20 to 100, the others from 1 to 5" in said
+
+
+def test_a_code_below_grades_from_0_is_named():
+    frame = table(judges=("near",))
+    grades = frame[[*PEOPLE, "near"]] - 1
+    frame[grades.columns] = grades
+    frame.iloc[:12, frame.columns.get_loc("near")] = -1
+    assert "-1 (12 outputs) by near is no grade of the raters" in weak(frame)

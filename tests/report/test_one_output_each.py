@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+import xarray as xr
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
@@ -88,3 +89,15 @@ def xr_twice(ds):
     for name in ("judge", "human"):
         other.score.loc[{"metric": name}] = np.clip(other.score.sel(metric=name) + rng.integers(-1, 2, (1, 120)), 1, 5)
     return ds.merge(other)
+
+
+def test_judge_scores_of_outputs_that_nobody_rated_share_nothing():
+    """People rated one system of each prompt, and the judge all outputs."""
+    ds = scores(["alpha"], 0.0)
+    every = xr_twice(ds).copy(deep=True)
+    rated = np.arange(120) % 2 == 0
+    every["rating"] = every.rating.where(xr.DataArray(np.array([rated, ~rated]), dims=("system", "input")))
+    every.score.loc[{"metric": "human"}] = every.rating.mean("rater").transpose("system", "input").values
+    page = every.meta.report(kind="judge")
+    assert page.results["human_ceiling"].attrs["level"] == "global"
+    assert "no prompt has scores of two systems" in page.conclusion()

@@ -176,15 +176,15 @@ def _level(
     if "input" not in human.dims:
         return "system", None
     of_means = systems >= _FOR_MEANS and method != "corrected"
-    within = ["input", "within_system"] if facts.share_inputs(score) else ["within_system"]
+    within = ["input", "within_system"] if facts.share_inputs(score, human) else ["within_system"]
     usual = ["system"] * of_means + within * (systems >= _FOR_INPUTS) + ["global"]
     chosen = next(each for each in usual if all(covariates.varies(one, each) for one in given))
     if chosen == "system":
         return chosen, None
+    if chosen == usual[0] == "within_system":
+        return chosen, "no input has scores of two systems"
     if chosen == usual[0] and systems >= _FOR_MEANS:
         return chosen, "the noise of single ratings is subtracted"
-    if chosen == usual[0] and chosen == "within_system":
-        return chosen, "no input has scores of two systems"
     if chosen == usual[0]:
         return chosen, f"there {'is' if systems == 1 else 'are'} {validate.counted(systems, 'system')}"
     still = next(each for each in given if not covariates.varies(each, usual[0]))

@@ -105,7 +105,7 @@ def human_ceiling(
     {'judge': 0.7, 'rater': 0.72}
     """
     ratings, name = ratings_of(ds, rating, along)
-    ratings = higher_is_better(ds, ratings)
+    ratings = higher_is_better(ds, ratings, along)
     ratings = _who_rated(ratings, along)
     check_several(ratings, along)
     validate.choice("method", method, ("auto", "jackknife", "bootstrap"))

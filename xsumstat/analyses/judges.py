@@ -108,7 +108,7 @@ def alt_test(
     array([0.67])
     """
     ratings, name = ratings_of(ds, rating, along)
-    ratings = higher_is_better(ds, ratings)
+    ratings = higher_is_better(ds, ratings, along)
     check_several(ratings, along)
     margin = validate.number("margin", margin, 0.0, 1.0)
     validate.choice("alignment", alignment, ALIGNMENTS)

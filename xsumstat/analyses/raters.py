@@ -415,9 +415,9 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     return values, str(values.name)
 
 
-def higher_is_better(ds: xr.Dataset, ratings: xr.DataArray) -> xr.DataArray:
+def higher_is_better(ds: xr.Dataset, ratings: xr.DataArray, along: str = "rater") -> xr.DataArray:
     """Ratings negated where lower is better."""
-    return align.oriented(golds.directed(ds, ratings), ()).drop_vars(directions.NAME, errors="ignore")
+    return align.oriented(golds.directed(ds, ratings, along), ()).drop_vars(directions.NAME, errors="ignore")
 
 
 def check_several(ratings: xr.DataArray, along: str) -> None:

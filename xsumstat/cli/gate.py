@@ -185,7 +185,7 @@ def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -
     """Slopes within a bound, or without one not significant (Holm), for each judge; and then no favoured system."""
     of_systems = judge_questions.by_system(asked, alpha) if bound is None else None
     if not asked.given and of_systems is None:
-        alike = f"; {wording.listed(asked.alike)} is the same for all outputs of an input" if asked.alike else ""
+        alike = f"; {wording.listed(asked.alike)}: the same for all outputs of an input" if asked.alike else ""
         raise ValueError(f"bias needs a covariate such as length or position that differs between outputs{alike}")
     each = _by_covariates(asked, bound, alpha) if asked.given else [(UNKNOWN, label, "") for label in asked.judges]
     if of_systems is None:
@@ -235,12 +235,14 @@ def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: flo
                 statuses.append(MET)
             elif bound is None:
                 noise = "corrected_pvalue" in part and bool((of_one["corrected_pvalue"] > alpha).any())
-                ended = ceilings.share(part.attrs, label)
+                ended = abs(slope) < ceilings.LARGE and ceilings.share(part.attrs, label)
                 statuses.append(UNKNOWN if noise or ended else NOT_MET)
             else:
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
             doubt = (
-                f"; {judge_remarks.ENDED} may explain it" if p <= alpha and ceilings.share(part.attrs, label) else ""
+                f"; {judge_remarks.ENDED} may explain it"
+                if p <= alpha and abs(slope) < ceilings.LARGE and ceilings.share(part.attrs, label)
+                else ""
             )
             tested = f" (Holm: {wording.pvalue(p)}{doubt})" if bound is None else ""
             lines.append(f"{name} {wording.estimate(slope, low, high)}{tested}")

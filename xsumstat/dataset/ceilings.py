@@ -15,16 +15,20 @@ from xsumstat.core import validate
 NAME = "ceiling"
 # From this share of the human scores on a scale ends too early: of simulated judges without a bias 12 to 50 % seemed
 # biased. A metric distinguishes among them if fewer than half as many of its own scores are at its end.
-_MANY, _HALF = 0.35, 0.5
+# Of two classes one is always that frequent: there it must be more.
+_MANY, _MANY_OF_TWO, _HALF = 0.35, 0.7, 0.5
+# Slopes from this size on, in SDs, are no consequence of the end of a scale.
+LARGE = 0.5
 
 
 def of(score: xr.DataArray, human: xr.DataArray) -> str | None:
     """The attr for oriented scores in memory; None if no metric is concerned. Warns."""
     metrics = score["metric"].values.tolist()
     found: dict[str, float] = {}
+    many = _MANY_OF_TWO if len(np.unique(human.values[~np.isnan(human.values)])) == 2 else _MANY
     for label, values in zip(metrics, np.moveaxis(score.values, score.get_axis_num("metric"), 0), strict=True):
         ends = ((_at_end(human.values, turn), _at_end(values, turn)) for turn in (1.0, -1.0))
-        shares = [theirs for theirs, own in ends if theirs >= _MANY and own < _HALF * theirs]
+        shares = [theirs for theirs, own in ends if theirs >= many and own < _HALF * theirs]
         if shares:
             found[str(label)] = max(shares)
     if not found:

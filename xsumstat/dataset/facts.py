@@ -103,11 +103,12 @@ def single(score: xr.DataArray, gold: xr.DataArray, level: str) -> list[Fact] | 
     return [Fact.of(["metric"], each.sum(axis=beside), score) for each in (count == 1, count > 0)]
 
 
-def share_inputs(score: xr.DataArray) -> bool:
-    """Whether some input has scores of two systems; taken for granted of lazy scores."""
-    if chunking.is_lazy(score) or score.sizes["system"] < 2:
+def share_inputs(score: xr.DataArray, human: xr.DataArray) -> bool:
+    """Whether some input has scores of two systems, by a metric and by people; taken for granted of lazy scores."""
+    if chunking.is_lazy(score) or chunking.is_lazy(human) or score.sizes["system"] < 2 or "input" not in human.dims:
         return True
-    there = score.notnull().any([dim for dim in score.dims if dim not in CELLS])
+    there, rated = (each.notnull().any([dim for dim in each.dims if dim not in CELLS]) for each in (score, human))
+    there = there & rated.reset_coords(drop=True)
     return bool((there.sum("system") > 1).any())
 
 

@@ -12,7 +12,11 @@ SOME = "some"
 
 
 def counted(
-    ties: Sequence[Fact] | None, single: Sequence[Fact] | None, unpaired: Fact | None, size: Mapping[Hashable, int]
+    ties: Sequence[Fact] | None,
+    single: Sequence[Fact] | None,
+    unpaired: Fact | None,
+    size: Mapping[Hashable, int],
+    level: str | None = None,
 ) -> dict[str, str | None]:
     """The least and the most that a metric leaves out: constant inputs, those with one output, and single outputs."""
     found: dict[str, str | None] = {}
@@ -22,7 +26,7 @@ def counted(
         found["constant_inputs"] = _least_and_most(lost, scored, size["input"])
     if single is not None:
         alone, some = (each.values for each in single)
-        found["single_outputs"] = _least_and_most(alone, some, max(size["system"], size["input"]))
+        found["single_outputs"] = _least_and_most(alone, some, size["system" if level == "within_system" else "input"])
     if unpaired is not None:
         found["unpaired_outputs"] = _least_and_most(unpaired.values)
     return found

@@ -51,7 +51,9 @@ def of(scores: Aligned | xr.DataArray | tuple[Hashable, ...] | None, analysis: s
     if scores is not None and not isinstance(scores, xr.DataArray | tuple):
         settings |= {"gold": scores.gold_name, **dropped(scores.dropped)}
         settings[directions.OF_GOLD] = True if scores.gold_turned else None
-        settings |= left_out.counted(scores.ties, scores.single, scores.unpaired, scores.score.sizes)
+        settings |= left_out.counted(
+            scores.ties, scores.single, scores.unpaired, scores.score.sizes, settings.get("level")
+        )
     attrs: dict[str, Any] = {}
     for name, value in {"analysis": analysis, **settings}.items():
         if isinstance(value, tuple):

@@ -329,7 +329,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     fisher = record.fisher if record is not None and isinstance(parts, OfMeans) else None
     if fisher is not None and unvarying(value, error):
         found = perfect(value, members - covariates, step, fisher, df)
-    elif unvarying(value, error) and (n := equal_groups(parts, dims)):
+    elif unvarying(value, error) and (n := equal_groups(parts, dims, measure.coefficient.of_constants)):
         found = of_equal(value, n, df)
     else:
         # What one of a few clusters makes is large, and keeps no estimate from 1.
@@ -338,11 +338,16 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     return found if scale == 1.0 else _accuracy(found, parts.value)
 
 
-def equal_groups(parts: Parts, dims: tuple[str, ...]) -> int:
-    """Number of random groups whose correlations are equal, as their average does not vary; 0 if members are random."""
+def equal_groups(parts: Parts, dims: tuple[str, ...], all_defined: bool) -> int:
+    """Number of random groups whose values are equal, as their average does not vary; 0 if unknown, or members vary."""
     if isinstance(parts, OfGroups):
         return 0 if parts.members in dims else parts.n_defined
-    if not isinstance(parts, OfAny) or parts.level in ("system", "global") or levels.members(parts.level) in dims:
+    if (
+        not all_defined
+        or not isinstance(parts, OfAny)
+        or parts.level in ("system", "global")
+        or levels.members(parts.level) in dims
+    ):
         return 0
     return int(np.isfinite(parts.inputs if parts.level == "input" else parts.systems).sum())
 
@@ -486,7 +491,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     dims = varying(gap.shape, dims)
     spread = variance(gap, dims)
     of_groups = isinstance(gap, OfGroups) and gap.members not in dims
-    if of_groups and spread > NOTHING**2 and not (one.fell_back or two.fell_back):
+    if of_groups and spread > NOTHING**2:
         return paired(one, two, spread)
     found = difference(one, two, spread, float(np.minimum(one.df, two.df)))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
@@ -498,7 +503,11 @@ def paired(one: Estimated, two: Estimated, spread: float) -> Estimated:
     """The difference of two averages over random groups, with the limits of a paired t test: ``d ± t·√V_d``."""
     value, error = one.estimate - two.estimate, math.sqrt(spread)
     df = float(np.minimum(one.df, two.df))
-    return Estimated(value, 0.0, error, df, about=lambda t: (value - t * error, value + t * error))
+
+    def about(t: Limit) -> Limits:
+        return np.maximum(value - t * error, -2.0), np.minimum(value + t * error, 2.0)
+
+    return Estimated(value, 0.0, error, df, about=about)
 
 
 def difference(one: Estimated, two: Estimated, spread: float, df: float) -> Estimated:

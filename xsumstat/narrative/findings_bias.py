@@ -118,8 +118,9 @@ def unbounded(one: xr.Dataset) -> BoolArray:
 
 
 def at_ceiling(one: xr.Dataset) -> BoolArray:
-    """Which metrics distinguish among outputs whose human scores are at the end of their scale."""
-    return np.array([ceilings.share(one.attrs, label) is not None for label in labels(one)])
+    """Which metrics have small slopes and distinguish outputs whose human scores are at the end of their scale."""
+    concerned = np.array([ceilings.share(one.attrs, label) is not None for label in labels(one)])
+    return np.asarray(concerned & (np.abs(one["slope"].values) < ceilings.LARGE))
 
 
 def _of_ceiling(one: xr.Dataset, places: IntArray, what: str) -> str:

@@ -82,7 +82,12 @@ _COUNTED = ("n_significant", "n_tests")
 
 def _between(result: xr.Dataset) -> list[str]:
     """Significant pairs of each two groups of systems, by one metric."""
-    if "group" not in result.dims or result.sizes["metric"] > 1 or result.sizes["group"] > _MOST_GROUPS:
+    if (
+        "n_significant" not in result
+        or "group" not in result.dims
+        or result.sizes["metric"] > 1
+        or result.sizes["group"] > _MOST_GROUPS
+    ):
         return []
     counts, tests = (result[each].isel(metric=0).transpose("group", "other_group") for each in _COUNTED)
     alternative = result.attrs.get("alternative")

@@ -24,10 +24,13 @@ def texts(labels: xr.DataArray) -> list[str]:
     """Labels as drawn, with `PLAIN`; long ones that begin and end alike are shown from shortly before they differ."""
     names = [str(label) for label in np.atleast_1d(labels.values)]
     found = [clipped(name) for name in names]
-    alike = [[other for other in names if other != name and clipped(other) == text] for name, text in
-             zip(names, found, strict=True)]  # fmt: skip
-    return [_from_difference(name, others) if others else text for name, text, others in
-            zip(names, found, alike, strict=True)]  # fmt: skip
+    alike: dict[str, set[str]] = {}
+    for name, text in zip(names, found, strict=True):
+        alike.setdefault(text, set()).add(name)
+    return [
+        text if len(alike[text]) == 1 else _from_difference(name, [*(alike[text] - {name})])
+        for name, text in zip(names, found, strict=True)
+    ]
 
 
 def _from_difference(name: str, others: list[str]) -> str:

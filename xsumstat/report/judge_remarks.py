@@ -315,7 +315,8 @@ def _finer(result: xr.Dataset, about: Subject) -> list[str]:
         f"{wording.name(label)} gives two systems the same score in {100 * shares[label]:.0f} % of the pairs"
         for label in about.finer
     ]
-    who = "a rater" if about.people.n_raters > 1 else "judges with grades"
+    of_people = about.usual_ties == about.tied_pairs[1]
+    who = "a rater" if about.people.n_raters > 1 else "the human scores" if of_people else "judges with grades"
     return [
         f"{wording.joined(each)}, {who} in {100 * about.usual_ties:.0f} %. For that alone Kendall's τ-b would be "
         "lower; Pearson's r hardly depends on it."

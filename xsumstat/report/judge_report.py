@@ -224,9 +224,8 @@ def _answered(
             pictures.append(_picture(result, ask.picture, question, table))
     if question == judge_questions.BIAS and about.alike:
         verb = "does" if len(about.alike) == 1 else "do"
-        said.append(
-            f"{wording.listed(about.alike)} {verb} not differ between the outputs of a prompt, and cannot bias them."
-        )
+        between = "between the outputs of a prompt" if about.shared and ds.sizes["system"] > 1 else "between outputs"
+        said.append(f"{wording.listed(about.alike)} {verb} not differ {between}, and cannot bias them.")
     elif not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code

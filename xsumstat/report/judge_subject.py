@@ -58,6 +58,11 @@ class Subject:
     alike: Sequence[str] = ()  # covariates that do not differ between the outputs that are compared
 
     @functools.cached_property
+    def shared(self) -> bool:
+        """Whether some prompt has outputs of two systems with scores."""
+        return facts.share_inputs(self.ds["score"].sel(metric=self.judges), self.people.values)
+
+    @functools.cached_property
     def within_systems(self) -> xr.Dataset | None:
         """How the judges correlate with the human scores among the outputs of a system; None without such scores."""
         if "input" not in self.people.values.dims or self.ds.sizes["input"] < 2:
@@ -125,7 +130,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
         raise ValueError(_unrated(people))
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
-    alike = [name for name in given if not _may_bias(ds, name)]
+    alike = [name for name in given if not _may_bias(ds, name, people.values)]
     given = [name for name in given if name not in alike]
     if not judges:
         known = validate.listing(ds.indexes["metric"])
@@ -174,7 +179,7 @@ class People:
 
 def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
     """The usual level and coefficient; another one if a judge ties systems far more often than people do, or less."""
-    level, usual = report_data.usual_measure(about.ds, level, coefficient)
+    level, usual = report_data.usual_measure(about.ds, level, coefficient, shared=about.shared)
     if coefficient is None and usual == "kendall":
         usual = _WITH_TIES if about.coarse.any() else _WITHOUT_TIES if about.finer else usual
     return level, usual
@@ -308,11 +313,11 @@ def _covariates(ds: xr.Dataset) -> list[str]:
     return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
 
 
-def _may_bias(ds: xr.Dataset, name: str) -> bool:
+def _may_bias(ds: xr.Dataset, name: str, human: xr.DataArray) -> bool:
     """Whether it differs between outputs of one input, as a prompt's length does not; with one output each, at all."""
     values = ds["score"].sel(metric=name) if name in ds.indexes["metric"] else ds[name]
     beside = {"system"} & set(values.dims)
-    if ds.sizes["system"] > 1 and facts.share_inputs(ds["score"]):
+    if ds.sizes["system"] > 1 and facts.share_inputs(ds["score"], human):
         return bool(beside) and bool((values.max("system") > values.min("system")).any())
     return bool(values.max() > values.min())
 

@@ -13,7 +13,7 @@ from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import get
 from xsumstat.core import validate
 from xsumstat.core.types import IntArray
-from xsumstat.dataset import checks, facts, locate, scale_checks, scope, wording
+from xsumstat.dataset import align, checks, facts, locate, scale_checks, scope, wording
 from xsumstat.inference import ratios
 from xsumstat.narrative import findings, findings_bias, findings_tests
 from xsumstat.report import judge_remarks, judge_runs, odd_raters
@@ -245,8 +245,8 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
-    weak += odd_raters.told(people.each, shown.get("human_ceiling")) if people.n_raters > 1 else []
-    if about.ds.sizes["system"] > 1 and not facts.share_inputs(about.ds["score"]):
+    weak += odd_raters.told(_as_given(people), shown.get("human_ceiling")) if people.n_raters > 1 else []
+    if about.ds.sizes["system"] > 1 and not about.shared:
         weak.append("no prompt has scores of two systems, and outputs of different prompts are compared")
     if about.uneven:
         weak.append(about.uneven)
@@ -348,9 +348,14 @@ def _refusals(shown: Results) -> list[str]:
     return [f"{wording.listed(each)}{beside}"] if each else []
 
 
+def _as_given(people: People) -> xr.DataArray:
+    """Ratings as they came, not turned where lower is better."""
+    return -people.each if align.is_turned(people.values) else people.each
+
+
 def _no_grades(about: Subject) -> list[str]:
     """Judges whose scores are grades of the raters except for a few values far off, as -1 for a missing score."""
-    grades = scale_checks.values_of(about.people.each)
+    grades = scale_checks.values_of(_as_given(about.people))
     if not 2 <= len(grades) <= MOST_GRADES:
         return []
     low, high = grades.min(), grades.max()
@@ -358,7 +363,12 @@ def _no_grades(about: Subject) -> list[str]:
     for label in about.judges:
         score = locate.checked_scores(about.ds).sel(metric=label).values
         given, counts = np.unique(score[~np.isnan(score)], return_counts=True)
-        off = (given < low - 1) | (given > high + 1) | ((given <= 0) & (low > 0) & (given.max() >= high))
+        off = (
+            (given < low - 1)
+            | (given > high + 1)
+            | ((given < 0) & (low >= 0))
+            | ((given <= 0) & (low > 0) & (given.max() >= high))
+        )
         if 0 < off.sum() <= _FEW_CODES and counts[np.isin(given, grades)].sum() > _MOSTLY * counts.sum():
             each = [f"{value:g} ({counted:,} outputs)" for value, counted in zip(given[off], counts[off], strict=True)]
             verb = "is no grade" if off.sum() == 1 else "are no grades"

@@ -21,7 +21,9 @@ _FEW, _SHARE = 10, 0.2
 def told(ratings: xr.DataArray, ceiling: xr.Dataset | None) -> list[str]:
     """What sets single raters apart: a scale, one grade, few prompts, or agreement far below that of the others."""
     values = ratings.transpose("rater", ...).values.reshape(ratings.sizes["rater"], -1)
-    names = ratings["rater"].values.tolist() if "rater" in ratings.coords else list(range(len(values)))
+    if "rater" not in ratings.coords:
+        ratings = ratings.assign_coords(rater=np.arange(1, len(values) + 1))
+    names = ratings["rater"].values.tolist()
     known = [name for name, each in zip(names, values, strict=True) if not np.isnan(each).all()]
     rated = {name: each[~np.isnan(each)] for name, each in zip(names, values, strict=True) if name in known}
     if len(rated) < 2:
@@ -29,7 +31,7 @@ def told(ratings: xr.DataArray, ceiling: xr.Dataset | None) -> list[str]:
     said = {name: text for name in rated if (text := _scale(rated, name) or _one_grade(rated, name))}
     said |= {name: text for name, text in _few(ratings, known).items() if name not in said}
     said |= {name: text for name, text in _alone(ceiling).items() if name not in said}
-    return [f"{wording.name(name)} {text}" for name, text in said.items()]
+    return [f"{wording.name(name) if isinstance(name, str) else f'rater {name}'} {text}" for name, text in said.items()]
 
 
 def _scale(rated: dict[Hashable, FloatArray], name: Hashable) -> str:
@@ -51,7 +53,7 @@ def _one_grade(rated: dict[Hashable, FloatArray], name: Hashable) -> str:
 
 
 def _few(ratings: xr.DataArray, names: list[Hashable]) -> dict[Hashable, str]:
-    if "input" not in ratings.dims or "rater" not in ratings.coords:
+    if "input" not in ratings.dims:
         return {}
     counts = ratings.notnull().any([dim for dim in ratings.dims if dim not in ("rater", "input")]).sum("input")
     most = int(counts.max())
@@ -65,7 +67,12 @@ def _few(ratings: xr.DataArray, names: list[Hashable]) -> dict[Hashable, str]:
 
 def _alone(ceiling: xr.Dataset | None) -> dict[Hashable, str]:
     """Raters who agree with the others far less than these do with each other."""
-    if ceiling is None or "by_rater" not in ceiling or set(ceiling["by_rater"].dims) != {"metric", "rater"}:
+    if (
+        ceiling is None
+        or "by_rater" not in ceiling
+        or "rater" not in ceiling.coords
+        or set(ceiling["by_rater"].dims) != {"metric", "rater"}
+    ):
         return {}
     own = ceiling["by_rater"].sel(metric="rater").to_series().dropna()
     found = {}

@@ -23,14 +23,13 @@ _GOLD, _SCORES = "missing_gold", "missing"
 _LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pearson"))
 
 
-def usual_measure(ds: xr.Dataset, level: str, coefficient: Any) -> tuple[str, Any]:
-    """Level (by the number of systems if "auto") and coefficient."""
+def usual_measure(ds: xr.Dataset, level: str, coefficient: Any, *, shared: bool = True) -> tuple[str, Any]:
+    """Level (by the number of systems if "auto", and whether they share inputs) and coefficient."""
     if level != AUTO:
         return level, "pearson" if coefficient is None else coefficient
     if coefficient is not None and get(coefficient).scale is not None:
         return "global", coefficient  # grades of outputs agree or not; means of systems are none
-    score = locate.checked_scores(ds)
-    systems = score.sizes["system"] if facts.share_inputs(score) else 0
+    systems = locate.checked_scores(ds).sizes["system"] if shared else 0
     level, usual = next((level, usual) for least, level, usual in _LEVELS if systems >= least)
     return level, usual if coefficient is None else coefficient
 
