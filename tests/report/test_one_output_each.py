@@ -54,6 +54,8 @@ def test_agreement_is_that_of_outputs(systems):
     got = float(page.results["human_ceiling"].correlation.sel(metric="judge"))
     assert got == pytest.approx(np.mean(others))
     assert ("no prompt has scores of two systems" in page.conclusion()) == (len(systems) > 1)
+    verdict = gate.check(ds, gate.requirement("pearson >= .3"))
+    assert verdict.status == gate.MET and "(global level" in verdict.line
 
 
 def test_the_slope_is_that_of_outputs_within_systems():

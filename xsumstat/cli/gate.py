@@ -14,9 +14,9 @@ from xsumstat.analyses import drift
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
-from xsumstat.dataset import ceilings, value_checks, wording
+from xsumstat.dataset import value_checks, wording
 from xsumstat.io import rows
-from xsumstat.narrative import findings_drift, findings_tests
+from xsumstat.narrative import findings_bias, findings_drift, findings_tests
 from xsumstat.report import judge_questions, judge_remarks, judge_runs, judge_subject, report_data
 from xsumstat.report.judge_report import JudgeReport
 
@@ -147,7 +147,7 @@ def _of_runs(asked: judge_subject.Subject, classes: bool) -> str:
 
 def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **how: Any) -> list[_OfJudge]:
     bound = -math.inf if required.bound is None else required.bound
-    level, _ = report_data.usual_measure(asked.ds, level, required.of)
+    level, _ = report_data.usual_measure(asked.ds, level, required.of, shared=asked.shared)
     record = COEFFICIENTS[required.of]
     plain = judge_subject.OnScale(asked.ds, asked.people.gold, asked.judges)
     on = plain if record.scale is None else judge_subject.on_scale(asked, record, rng=0)
@@ -220,30 +220,27 @@ def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: flo
     how = {"metric": asked.judges, "given": asked.given}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
-    each = []
+    named, each = found["metric"].values.tolist(), []
     for label in asked.judges:
-        part = found.sel(metric=label)
+        at = named.index(label)
         lines, statuses = [], []
-        for name in part["covariate"].values.tolist():
-            of_one = part.sel(covariate=name)
+        for name in found["covariate"].values.tolist():
+            of_all = found.sel(covariate=name)
+            of_one = of_all.isel(metric=at)
             slope, low, high, p = (
                 float(of_one[variable]) for variable in ("slope", "ci_low", "ci_high", "pvalue_adjusted")
             )
-            if math.isnan(p) or (math.isinf(low) and math.isinf(high) and p > alpha):
+            ended = bool(findings_bias.at_ceiling(of_all)[at])
+            if math.isnan(p) or (findings_bias.unbounded(of_all)[at] and p > alpha):
                 statuses.append(UNKNOWN)
             elif bound is None and p > alpha:
                 statuses.append(MET)
             elif bound is None:
-                noise = "corrected_pvalue" in part and bool((of_one["corrected_pvalue"] > alpha).any())
-                ended = abs(slope) < ceilings.LARGE and ceilings.share(part.attrs, label)
+                noise = "corrected_pvalue" in of_one and bool((of_one["corrected_pvalue"] > alpha).any())
                 statuses.append(UNKNOWN if noise or ended else NOT_MET)
             else:
                 statuses.append(MET if max(-low, high) <= bound else NOT_MET)
-            doubt = (
-                f"; {judge_remarks.ENDED} may explain it"
-                if p <= alpha and abs(slope) < ceilings.LARGE and ceilings.share(part.attrs, label)
-                else ""
-            )
+            doubt = f"; {judge_remarks.ENDED} may explain it" if p <= alpha and ended else ""
             tested = f" (Holm: {wording.pvalue(p)}{doubt})" if bound is None else ""
             lines.append(f"{name} {wording.estimate(slope, low, high)}{tested}")
         status = _worst(statuses)
