@@ -171,8 +171,6 @@ def ci(
         found = pair_results.laid_out(by_target, targets, scores)
         pair_results.warn_undefined(by_target["difference"], targets, scores)
     found = few_systems.without_limits(found, scores, asked.measure)
-    if other is None and asked.measure.coefficient.name == "pearson" and level == "input" and asked.dims == ("input",):
-        few_systems.warn_near_one(found["correlation"], scores)
     asked.warn(found, scores, of_scores)
     if resting is not None:
         jackknifed.warn_resting(resting, jackknifed.names_of(targets, scores), scores, asked.measure)
@@ -279,6 +277,8 @@ class _Asked:
         if name == "correlation":
             why = why_undefined(measure.coefficient, measure.given)
             later.make(checks.warn_undefined, found[name], *scores.spreads, why)
+            if (measure.coefficient.name, measure.level, self.dims) == ("pearson", "input", ("input",)):
+                few_systems.warn_near_one(found[name], scores)
         if kind == "jackknife" and jackknifed.of_ranked_means(measure, self.dims):
             validate.warn(
                 "over inputs alone the jackknife of ranked system means covered the true value in about 80 % of "

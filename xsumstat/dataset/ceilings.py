@@ -26,9 +26,9 @@ def of(score: xr.DataArray, human: xr.DataArray) -> str | None:
     metrics = score["metric"].values.tolist()
     found: dict[str, float] = {}
     many = _MANY_OF_TWO if len(np.unique(human.values[~np.isnan(human.values)])) == 2 else _MANY
+    ends = [(turn, theirs) for turn in (1.0, -1.0) if (theirs := _at_end(human.values, turn)) >= many]
     for label, values in zip(metrics, np.moveaxis(score.values, score.get_axis_num("metric"), 0), strict=True):
-        ends = ((_at_end(human.values, turn), _at_end(values, turn)) for turn in (1.0, -1.0))
-        shares = [theirs for theirs, own in ends if theirs >= many and own < _HALF * theirs]
+        shares = [theirs for turn, theirs in ends if _at_end(values, turn) < _HALF * theirs]
         if shares:
             found[str(label)] = max(shares)
     if not found:

@@ -542,7 +542,8 @@ def measured(result: xr.Dataset) -> str:
     what += f" with {gold}" if gold else ""
     if "given" in result.attrs:
         what = f"partial {what}, given {shortened(result.attrs['given'])}"
-    return what + (f", {level.replace('_', ' ')} level" if level else "") + f"; {gaps(result.attrs)}".rstrip("; ")
+    what += f", {level.replace('_', ' ')} level" if level else ""
+    return "; ".join(filter(None, [what, gaps(result.attrs)]))
 
 
 def gaps(attrs: Mapping[Any, Any]) -> str:

@@ -52,7 +52,6 @@ _TITLES = {
     "ci_high": "upper limit",
     "pvalue": "p",
     "pvalue_adjusted": "corrected p",
-    "excess_pvalue": "p of the excess",
     "n_significant": "significant pairs",
     "n_tests": "tested pairs",
     "f1": "F1",

@@ -65,11 +65,12 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
     untold = ~clear & unbounded(one)
     ended = clear & at_ceiling(one)
     noisy = clear & ~np.isnan(explained) & ~ended
+    biased = clear & ~noisy & ~ended
     whom = scope.words(one.attrs, ", for ")
     said: list[str] = []
     parts = []
     for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
-        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(clear & ~noisy & ~ended & side)]:
+        if named := [_with_slope(one, int(at)) for at in np.flatnonzero(biased & side)]:
             parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
     if parts:
         said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {basis(one)}"))
@@ -92,7 +93,7 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
             f"closely related to {covariate}. More ratings of each output reduce the noise."
         )
     rest = ~np.isnan(p) & ~clear & ~untold
-    if rest.any() and not (clear & ~noisy & ~ended).any():
+    if rest.any() and not biased.any():
         said.append(_no_bias(one.isel(metric=rest), covariate, unit))
     return said
 

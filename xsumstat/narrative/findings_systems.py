@@ -29,6 +29,7 @@ from xsumstat.narrative.findings_tests import (
 _MOST_BEST, _MOST_ALIKE, _MOST_GROUPS = 2, 3, 3
 # Differences that lie so many standard errors from those of the means beside them are remarked on.
 _NOTABLE = 0.1
+_COUNTED = ("n_significant", "n_tests")
 
 
 def compare_systems(result: xr.Dataset) -> list[str]:
@@ -75,9 +76,6 @@ def compare_systems(result: xr.Dataset) -> list[str]:
         *said_of_groups,
         *filter(None, [drawn.sentence(result.attrs)]),
     ]
-
-
-_COUNTED = ("n_significant", "n_tests")
 
 
 def _between(result: xr.Dataset) -> list[str]:

@@ -487,9 +487,13 @@ def _of_level(result: xr.Dataset) -> str:
 
 def _left_out(attrs: Mapping[Any, Any]) -> str:
     """What is left out: outputs without a score, inputs with constant scores, and those with one output."""
-    of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
-    counted = "" if of_parts else _unpaired(attrs) + _single(attrs)
+    counted = "" if _is_of_parts(attrs) else _unpaired(attrs) + _single(attrs)
     return counted + _constant_inputs(attrs)
+
+
+def _is_of_parts(attrs: Mapping[Any, Any]) -> bool:
+    """Whether parts of the systems, or single raters, each leave out others than all together."""
+    return "by" in attrs or attrs.get("analysis") in _OF_PARTS
 
 
 def _unpaired(attrs: Mapping[Any, Any]) -> str:
@@ -515,8 +519,7 @@ def _constant_inputs(attrs: Mapping[Any, Any]) -> str:
     averaged = attrs.get("level") == "input" and not (record is not None and record.of_constants)
     if attrs.get("undefined") == "zero" and averaged:
         return "Inputs on which a metric's scores or the human scores are constant count as a correlation of 0. "
-    of_parts = "by" in attrs or attrs.get("analysis") in _OF_PARTS
-    if tied == left_out.SOME or (of_parts and averaged):
+    if tied == left_out.SOME or (_is_of_parts(attrs) and averaged):
         return "Averages leave out the inputs on which a metric's scores or the human scores are constant. "
     if tied is None:
         return ""

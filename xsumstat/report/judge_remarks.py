@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import get
-from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
+from xsumstat.core.types import TOLERANCE, IntArray
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
 from xsumstat.narrative import findings_bias
@@ -249,7 +249,8 @@ def _mapped(counts: xr.Dataset) -> list[str]:
 def equal_pairs(people: People) -> tuple[IntArray, IntArray]:
     """Of each input, the pairs of ratings of one output that are equal, and all such pairs."""
     ratings = people.each if people.n_raters else people.each.expand_dims("rater")
-    values = _by_input(ratings.transpose("input", ..., "rater"))
+    values = ratings.transpose("input", ..., "rater").values
+    values = values.reshape(len(values), -1, values.shape[-1])
     rising, n = np.sort(values, axis=-1), (~np.isnan(values)).sum(axis=-1)
     alike, run = np.zeros(n.shape, dtype=int), np.zeros(n.shape, dtype=int)
     for at in range(1, values.shape[-1]):
@@ -266,11 +267,6 @@ def equal_to_raters(about: Subject, judges: list[Hashable]) -> dict[Hashable, tu
     there, equal = ~np.isnan(x) & ~np.isnan(z), np.abs(x - z) <= TOLERANCE
     beside = tuple(range(2, there.ndim))
     return dict(zip(judges, zip(equal.sum(axis=beside), there.sum(axis=beside), strict=True), strict=True))
-
-
-def _by_input(values: xr.DataArray) -> FloatArray:
-    """Values (inputs, other outputs, last dim)."""
-    return values.values.reshape(values.shape[0], -1, values.shape[-1])
 
 
 def _without_majority(people: People, majority: xr.DataArray) -> list[str]:

@@ -56,11 +56,7 @@ class Subject:
     given: list[str]
     runs: xr.Dataset | None = None
     alike: Sequence[str] = ()  # covariates that do not differ between the outputs that are compared
-
-    @functools.cached_property
-    def shared(self) -> bool:
-        """Whether some prompt has outputs of two systems with scores."""
-        return facts.share_inputs(self.ds["score"].sel(metric=self.judges), self.people.values)
+    shared: bool = True  # some prompt has outputs of two systems with scores
 
     @functools.cached_property
     def within_systems(self) -> xr.Dataset | None:
@@ -130,8 +126,6 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
         raise ValueError(_unrated(people))
     given = _covariates(ds)
     judges = _judges(ds, metric, people.own, given)
-    alike = [name for name in given if not _may_bias(ds, name, people.values)]
-    given = [name for name in given if name not in alike]
     if not judges:
         known = validate.listing(ds.indexes["metric"])
         among = arguments.only_in_python(
@@ -141,7 +135,10 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
             f"there is no judge beside the human scores and what describes outputs; metrics: {known}. Name one by "
             f"{arguments.given('metric')}{among}"
         )
-    return Subject(ds, people, judges, given, runs, alike)
+    shared = facts.share_inputs(ds["score"].sel(metric=judges), people.values)
+    alike = [name for name in given if not _may_bias(ds, name, within=shared and ds.sizes["system"] > 1)]
+    given = [name for name in given if name not in alike]
+    return Subject(ds, people, judges, given, runs, alike, shared)
 
 
 @dataclass(frozen=True)
@@ -313,13 +310,12 @@ def _covariates(ds: xr.Dataset) -> list[str]:
     return list(dict.fromkeys([*told, *(name for name in names if spelt(str(name)) in COLUMNS["covariate"])]))
 
 
-def _may_bias(ds: xr.Dataset, name: str, human: xr.DataArray) -> bool:
-    """Whether it differs between outputs of one input, as a prompt's length does not; with one output each, at all."""
+def _may_bias(ds: xr.Dataset, name: str, *, within: bool) -> bool:
+    """Whether it differs `within` inputs, as a prompt's length does not, or else between any outputs."""
     values = ds["score"].sel(metric=name) if name in ds.indexes["metric"] else ds[name]
-    beside = {"system"} & set(values.dims)
-    if ds.sizes["system"] > 1 and facts.share_inputs(ds["score"], human):
-        return bool(beside) and bool((values.max("system") > values.min("system")).any())
-    return bool(values.max() > values.min())
+    if not within:
+        return bool(values.max() > values.min())
+    return "system" in values.dims and bool((values.max("system") > values.min("system")).any())
 
 
 def _judges(ds: xr.Dataset, metric: Any, own: Sequence[Hashable], given: Sequence[str]) -> list[Hashable]:
