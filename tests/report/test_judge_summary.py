@@ -1,5 +1,6 @@
 """The short answer on top of the page about judges, each statement computed anew from the table."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -450,3 +451,23 @@ def test_equal_grades_are_few_only_where_a_rater_gives_them_more_often():
         said = " ".join(judge_summary._few_equal(about, shown))
         told = {name: count + (name in said) for name, count in told.items()}
     assert told["alike"] <= 4 and told["odd"] >= 58, told
+
+
+def test_equal_grades_are_counted_for_each_prompt(frame):
+    """In plain pandas: pairs of raters, and ratings beside the judge, that are equal; limits rest on these counts."""
+    about = judge_subject.subject(scores(frame))
+    alike, pairs = judge_remarks.equal_pairs(about.people)
+    equal, ratings = judge_remarks.equal_to_raters(about, ["near"])["near"]
+    for at, prompt in enumerate(about.ds["input"].values.tolist()):
+        one = frame.xs(prompt, level="input")
+        both = [
+            (a, b)
+            for row in one[PEOPLE].values.tolist()
+            for a, b in itertools.combinations(row, 2)
+            if a == a and b == b
+        ]
+        beside = [
+            (a, near) for row, near in zip(one[PEOPLE].values.tolist(), one["near"], strict=True) for a in row if a == a
+        ]
+        assert (alike[at], pairs[at]) == (sum(a == b for a, b in both), len(both))
+        assert (equal[at], ratings[at]) == (sum(a == near for a, near in beside), len(beside))
