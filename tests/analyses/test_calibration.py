@@ -111,7 +111,7 @@ def test_human_scores_that_come_apart():
     ds = data(gaps=0.0)
     human = ds["rating"].mean("rater").isel(input=slice(5, None))
     more = xr.concat([human, human.isel(input=[0]).assign_coords(input=[99])], "input")
-    with pytest.warns(UserWarning, match=r"left out inputs of the gold that have no metric scores: 99"):
+    with pytest.warns(UserWarning, match=r"left out 1 input of the gold without metric scores: 99"):
         found = ds.drop_vars("rating").meta.calibrate(more, metric="judge", rng=1)
     assert found["calibration_gold"].isnull().sum() == 15
     assert found.score.sel(metric=JUDGE).notnull().all()  # outputs without a rating are mapped, too

@@ -71,6 +71,16 @@ def test_each_task_of_each_metric_is_what_plain_python_gives(wmt24):
     assert answers.table.average_score.sel(metric="NEW").item() == pytest.approx(np.mean(scaled), abs=1e-12)
 
 
+def test_a_reference_that_the_folder_lacks_is_refused(wmt24):
+    root, _, _, files = wmt24
+    mine = next((files / "en-de").glob("NEW-*.seg.score"))
+    typo = mine.rename(mine.with_name("NEW-refX.seg.score"))
+    with pytest.raises(ValueError, match=r"NEW-refX.seg.score names the reference 'refX', and the scores have"):
+        xsumstat.shared_task(root, typo, n_resamples=9)
+    without = typo.rename(typo.with_name("NEW-20.seg.score"))  # a version
+    assert xsumstat.shared_task(root, without, language_pair="en-de", n_resamples=9).new == ("NEW-20",)
+
+
 @pytest.mark.slow
 def test_the_steps_one_by_one_give_the_same(wmt24):
     root, _, _, files = wmt24

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import of_code
+from conftest import of_code, warns
 
 import xsumstat  # noqa: F401
 from xsumstat.dataset import facts
@@ -183,11 +183,24 @@ def test_outputs_with_one_of_the_two_scores_are_counted(seed):
     ds["human"] = ds.human.where(rng.random(ds.human.shape) > 0.1 * (seed > 1))
     text = ds.meta.corr(level="global").meta.methods()
     counts = []
-    for label in ds.metric.values:  # among systems and inputs that the metric can use
+    both = (ds.score.notnull() & ds.human.notnull()).any("metric")
+    usable = (both.any("input") & both.any("system")).transpose("system", "input").values
+    for label in ds.metric.values:  # among systems and inputs that some metric can use
         scored, rated = ds.score.sel(metric=label).notnull().values, ds.human.notnull().values
-        usable = (scored & rated).any(axis=1, keepdims=True) & (scored & rated).any(axis=0, keepdims=True)
         counts.append(int(((scored != rated) & usable).sum()))
     few, many = sorted(counts)
     number = f"{few}" if few == many else f"{few} to {many}"
     told = f"For each metric we left out {number} outputs that lack its score or the human score."
     assert (told in text) == (many > 0) and ("we left out" in text) == (many > 0)
+
+
+def test_inputs_are_counted_once_for_each_rater():
+    """Of two raters with the same ties: twice the inputs, and the warning says so."""
+    ds = scores(0, n_systems=3)
+    tied = ds.human.where(np.arange(ds.sizes["input"]) > 7, 1.0)
+    ratings = xr.concat([tied, tied + 0.5], "rater").assign_coords(rater=["ann", "bob"])
+    n = ds.sizes["input"]
+    with warns("gold_ties_left_out", rf"^inputs left out, .*: 8 of {n}$"):
+        ds.meta.corr(tied.rename("gold"), level="input")
+    with warns("gold_ties_left_out", rf"^inputs \(counted once for each human score\) left out.*: 16 of {2 * n}$"):
+        ds.meta.corr(ratings, level="input")

@@ -1,11 +1,14 @@
 """What the short answer of a judge report names: odd scores, groups, refusals; and what columns are."""
 
+import re
+
 import numpy as np
 import pytest
 from judged_outputs import PEOPLE, scores, table, tau
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
+from xsumstat.report import judge_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -53,7 +56,45 @@ def test_refusals_of_other_outputs_are_told():
     human = frame[PEOPLE].mean(axis=1)
     frame.loc[human <= 2, "near"] = np.nan
     said = short(frame)
-    assert "the outputs that near refuses are not like the others" in said and "that wild" not in said
+    assert "the outputs that near refuses have lower human scores than the others" in said and "that wild" not in said
+    frame = table(prompts=120)
+    of_one = frame.index.get_level_values("system") == frame.index.get_level_values("system")[0]
+    frame.loc[of_one & (np.random.default_rng(0).random(len(frame)) < 0.3), "near"] = np.nan
+    assert "the outputs that near refuses are not like the others" in short(frame)
+
+
+def test_a_judge_that_is_a_rater_or_the_mean_of_raters_is_named():
+    frame = table(prompts=60)
+    frame["copy"], frame["mean"] = frame["bob"], frame[PEOPLE].mean(axis=1)
+    said = short(frame)
+    assert "copy equals the grades of bob, and its agreement says nothing about a judge" in said
+    assert "mean equals the raters' mean, and its" in said and "near equals" not in said
+    frame = frame[["ann", "copy", "near"]].assign(copy=frame["ann"]).rename(columns={"ann": "human"})
+    said = frame.reset_index().meta.to_scores(wide=True).meta.report("human", kind="judge").conclusion()
+    assert "copy equals the human scores, and its agreement says nothing" in " ".join(said.split())
+
+
+def test_a_newer_version_is_compared_in_short():
+    frame = table(prompts=60).drop(columns="wild")
+    old = scores(frame)
+    new = frame.assign(near=np.clip(frame["near"] + 1, 1, 5))
+    new.iloc[:4, new.columns.get_loc("near")] = np.nan
+    ds = scores(new)
+    page = judge_report.make_report(ds, "judges", anchor=old, drift=0.05)
+    said = page.conclusion().replace("\n", " ")
+    both = new["near"].notna() & frame["near"].notna()
+    shift = (new["near"] - frame["near"])[both].mean()
+    pattern = (
+        r"Since the older version its agreement changed by (-?\.\d+) \[.*?\] \(90 % interval\), (not shown to be )?"
+        r"equivalent within ±.05; its scores changed by (-?\.\d+) \[.*?\] on average \(95 % interval\)\."
+    )
+    told = re.search(pattern, said)
+    assert told and abs(float(told[3]) - shift) < 0.006
+    of_drift = page.results["drift kendall"].sel(metric="near")
+    assert float(told[1]) == pytest.approx(of_drift["difference"].item(), abs=0.006)
+    assert (told[2] is None) == (of_drift["pvalue"].item() <= 0.05)
+    lost = int((frame["near"].notna() & new["near"].isna()).sum())
+    assert f"The new version has no score for {lost} of the {int(frame['near'].notna().sum())} outputs" in said
 
 
 def test_a_gate_of_one_class_names_it():

@@ -93,7 +93,7 @@ def calibrate(
     if folds > score.sizes["input"]:
         raise ValueError(f"folds={folds} is more than there are inputs ({score.sizes['input']}); give fewer folds")
     sign = _sign(human)
-    human = _on_outputs(human.drop_vars("metric", errors="ignore"), score, along)
+    human = align.beside(score, align.as_gold(human.drop_vars("metric", errors="ignore"), score, "input"))
     how = Calibration(method, _grades(grades, human))
     of_input = of_folds(score.sizes["input"], folds, draws.generator(seed, 0))
     ds, kept = _with_gold(ds, gold, human, name)
@@ -138,21 +138,6 @@ def _sign(human: xr.DataArray) -> int:
     if better.ndim:
         raise ValueError(f"higher_is_better of the gold must be one value, without a dim, got the dims {better.dims}")
     return 1 if bool(better) else -1
-
-
-def _on_outputs(human: xr.DataArray, score: xr.DataArray, along: str) -> xr.DataArray:
-    human = align.as_gold(human, score, "input")
-    places: dict[str, Any] = {}
-    for dim in facts.CELLS:
-        if not align.have_labels(score, human, dim):
-            continue
-        align.check_shared(score, human, dim)
-        theirs, ours = human.indexes[dim], score.indexes[dim]
-        if lost := theirs[~theirs.isin(ours)].tolist():
-            validate.warn(f"left out {dim}s of the gold that have no metric scores: {validate.listing(lost)}",
-                           "labels_left_out")  # fmt: skip
-        places[dim] = ours
-    return human.reindex(places)
 
 
 def _grades(grades: Any, human: xr.DataArray) -> tuple[float, ...]:

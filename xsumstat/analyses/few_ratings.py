@@ -87,7 +87,7 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
         signs = np.where(directions.as_bool(score["higher_is_better"]).values, 1.0, -1.0)
     sign = -1 if "higher_is_better" in human.coords and not bool(human["higher_is_better"].all()) else 1
     score = score.transpose(..., *facts.CORE)
-    human = _on_all_inputs(align.as_gold(human, score, "input"), score)
+    human = align.beside(score, align.as_gold(human, score, "input"), ["input"])
     score, human, dropped = align.aligned(score, human)
     checks.check_sizes(score, None)
     later = Checks()
@@ -100,22 +100,6 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
 
 def _equal(scores: list[xr.DataArray], gold: xr.DataArray) -> Fact:
     return facts.equal_to(scores[0], gold)
-
-
-def _on_all_inputs(gold: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    if "input" not in gold.indexes or "input" not in score.indexes:
-        return gold
-    known = gold.indexes["input"]
-    if not known.isin(score.indexes["input"]).any():
-        return gold  # `aligned` says that they share none
-    lost = known[~known.isin(score.indexes["input"])]
-    if len(lost):
-        validate.warn(
-            f"left out {validate.counted(len(lost), 'input')} of the gold without metric scores: "
-            f"{validate.listing(lost)}",
-            "labels_left_out",
-        )
-    return gold.reindex(input=score.indexes["input"])
 
 
 def combined(x: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -157,7 +157,7 @@ def _warn_of_ties(scores: schema.Scores, groups: Groups, labels: list[str], by: 
     for label, places in there:
         part, human = (values.isel(system=places) for values in (scores.score.isel(metric=scores.rows), scores.human))
         with value_checks.held() as held:
-            checks.report_ties(facts.ties(part, human), len(places))
+            checks.report_ties(facts.ties(part, human), part.sizes)
         for caveat in held.caveats:
             validate.warn(caveat.of(f"{by}={label}"))
 

@@ -87,7 +87,8 @@ def rank_stability(
         shown[name] = "metric", whole
     settings = {name: result.attrs[name] for name in ("n_systems", "n_inputs") if name in result.attrs}
     settings |= {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": str(seed)}
-    return results.result(shown, None, analysis="rank_stability", n_tasks=len(weight), stratify=stratify, **settings)
+    drawn = sum(map(len, strata))
+    return results.result(shown, None, analysis="rank_stability", n_tasks=drawn, stratify=stratify, **settings)
 
 
 def _strata(result: xr.Dataset, stratify: str | None) -> list[IntArray]:

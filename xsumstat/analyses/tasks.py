@@ -20,7 +20,7 @@ from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, results, wording
+from xsumstat.dataset import checks, chunking, directions, left_out, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
@@ -103,6 +103,7 @@ def rank_tasks(
         task_swaps.average(tests.averages, n_resamples, kept.swaps_of)
     ranked = [tests.of_task(at, alpha) for at in range(len(tasks))]
     table = _table(single, ranked, tests.labels, list(tasks)).assign_coords(_about(requested))
+    table = table.assign_coords(_directions(single, tests.labels))
     result = tests.averages.table(table.assign(weight=("task", np.array(list(shares.values())))), alpha)
     result = result if kept is None else kept.beside(result)
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
@@ -112,6 +113,9 @@ def rank_tasks(
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
     for name in ("level", "coefficient", "gold"):
         result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
+    unpaired = [single[task].attrs.get(left_out.OUTPUTS, "") for task in tasks]
+    if any(unpaired):
+        result = result.assign_coords({left_out.OUTPUTS: ("task", unpaired)})
     return results.result(result, None, **attrs)
 
 
@@ -137,7 +141,16 @@ def _correlations(tasks: Mapping[str, _Asked]) -> dict[str, xr.Dataset]:
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
     found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
     named = {name for task in tasks.values() for name in task.about}
-    return {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
+    coords = {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
+    lost = [", ".join(map(str, task.ds.attrs.get(left_out.SYSTEMS, ()))) for task in tasks.values()]
+    return coords | ({left_out.SYSTEMS: ("task", np.array(lost, dtype=object))} if any(lost) else {})
+
+
+def _directions(single: Mapping[str, xr.Dataset], metrics: list[Any]) -> dict[str, Any]:
+    """Which metrics are better when higher, if one is not."""
+    better = [found[directions.NAME] for found in single.values() if directions.NAME in found.coords]
+    lower = {label for each in better for label in each["metric"].values[~directions.as_bool(each).values].tolist()}
+    return {directions.NAME: ("metric", [label not in lower for label in metrics])} if lower else {}
 
 
 def _shares(tasks: Mapping[str, Any], weights: Mapping[str, float] | None) -> dict[str, float]:

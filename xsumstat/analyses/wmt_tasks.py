@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import xarray as xr
 
 from xsumstat.analyses import wmt_data
 from xsumstat.core import arguments, validate
-from xsumstat.dataset import align, locate
+from xsumstat.dataset import align, left_out, locate
 
 Task = dict[str, Any]
 YEARS = ("wmt22", "wmt23", "wmt24", "wmt25")
@@ -179,7 +179,7 @@ class _Pair:
         return cls(pair, segments, whole, single, gold, people, human)
 
     def without_people(self, ds: xr.Dataset) -> xr.Dataset:
-        return ds.sel(system=~ds["system"].isin(list(self.people))) if self.people else ds
+        return _without(ds, self.people)
 
     def task(self, level: str, coefficient: str, *, human: bool | None = None, domain: str | None = None) -> Task:
         of_means = level == "system" and coefficient != "spa"
@@ -254,7 +254,7 @@ def _reference(pair: str, ds: xr.Dataset, reference: Any, settled: wmt_data.Sett
 
 def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any], pair: str) -> xr.Dataset:
     """The gold and the metrics that are ranked, by their base names, without outliers and the standard reference."""
-    ds = ds.sel(system=~ds["system"].isin([*out, *([] if reference is None else [reference])]))
+    ds = _without(ds, [*out, *([] if reference is None else [reference])])
     labels = ds["metric"].values.tolist()
     validate.known(f"gold of {pair}", gold, labels, "metrics")
     kinds = ds["kind"].values.tolist() if "kind" in ds.coords else ["automatic"] * len(labels)
@@ -272,6 +272,13 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
     ]
     validate.unique(f"base names of the metrics of {pair}", names)
     return ds.isel(metric=kept).assign_coords(metric=np.array(names, dtype=object))
+
+
+def _without(ds: xr.Dataset, systems: Collection[Any]) -> xr.Dataset:
+    """The scores without some systems, whose names are an attr of what is left."""
+    lost = ds["system"].isin(list(systems))
+    names = [*ds.attrs.get(left_out.SYSTEMS, ()), *ds["system"].values[lost.values].tolist()]
+    return ds.sel(system=~lost).assign_attrs({left_out.SYSTEMS: names}) if names else ds
 
 
 def _of_2024(pairs: dict[str, _Pair]) -> dict[str, Task]:
@@ -296,10 +303,11 @@ def _of_2022(pairs: dict[str, _Pair]) -> dict[str, Task]:
     found = {"all sys accuracy": {**_accuracy(pairs), "weight": share}}
     for name, pair in pairs.items():
         there = set(pair.segments["domain"].values.tolist()) if "domain" in pair.segments.coords else set()
-        if there and not there & set(wmt_data.DOMAINS["wmt22"]):
+        others = sorted(map(str, there - set(wmt_data.DOMAINS["wmt22"])))
+        if others:
             validate.warn(
-                f"{name} lacks the domains {validate.listing(wmt_data.DOMAINS['wmt22'])} of WMT22's tasks; "
-                f"it has {validate.listing(sorted(map(str, there)), 4)}",
+                f"no task of {name} covers the domain{'s' * (len(others) > 1)} {validate.listing(others, 4)} alone: "
+                f"WMT22's are {validate.listing(wmt_data.DOMAINS['wmt22'])}",
                 "no_such_domain",
             )
         domains = [None, *(each for each in wmt_data.DOMAINS["wmt22"] if each in there)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xsumstat.catalogue import RESERVED
@@ -113,6 +115,27 @@ def on_shared(
             "labels_left_out",
         )
     return score.sel({dim: shared}), other.sel({dim: shared}), lost
+
+
+def beside(score: xr.DataArray, gold: xr.DataArray, dims: Iterable[str] = CELLS) -> xr.DataArray:
+    """Gold on all labels of the scores, NaN where it has no value; a warning names its other labels."""
+    places: dict[str, pd.Index[Any]] = {}
+    for dim in dims:
+        if dim not in gold.dims or not have_labels(score, gold, dim):
+            continue
+        ours, theirs = score.indexes[dim], gold.indexes[dim]
+        if ours.equals(theirs):
+            continue
+        check_shared(score, gold, dim)
+        places[dim] = ours
+        lost = theirs[~theirs.isin(ours)]
+        if len(lost):
+            validate.warn(
+                f"left out {validate.counted(len(lost), dim)} of the gold without metric scores: "
+                f"{validate.listing(lost)}",
+                "labels_left_out",
+            )
+    return gold.reindex(places) if places else gold
 
 
 def without_coords(values: xr.DataArray) -> xr.DataArray:

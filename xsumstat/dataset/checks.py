@@ -290,16 +290,18 @@ def _warn_of_unscored(found: Fact, counts: IntArray, n_cells: int) -> None:
     _warn_of_counts(what, found.labels["metric"], counts, n_cells, "metrics", "cells_left_out")
 
 
-def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
+def report_ties(found: Sequence[Fact] | None, sizes: Mapping[Hashable, int]) -> None:
     """Report inputs that have no correlation, as all systems tie on them: any of two systems, of more if often."""
     if found is None:
         return
     tied, there, by_gold, scored = found
+    n_systems = sizes["system"]
     way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
+    inputs = "inputs" if scored.values.max() <= sizes["input"] else "inputs (counted once for each human score)"
     if n_systems == 2:
-        what, counts = f"inputs left out, as the 2 systems tie on them; {way} counts them", tied.values
+        what, counts = f"{inputs} left out, as the 2 systems tie on them; {way} counts them", tied.values
     else:
-        what = f"inputs left out, as the metric gives all systems one score; {way} counts ties"
+        what = f"{inputs} left out, as the metric gives all systems one score; {way} counts ties"
         often = (tied.values > OFTEN_TIED * there.values) & (tied.values < there.values)  # else it is constant
         counts = np.where(often, tied.values, 0)
     _warn_of_counts(what, tied.labels["metric"], counts, there.values, "metrics", "ties_left_out")
@@ -308,7 +310,7 @@ def report_ties(found: Sequence[Fact] | None, n_systems: int) -> None:
         at = int(np.argmax(np.where(often, by_gold.values, 0)))
         most, size = int(by_gold.values[at]), int(scored.values[at])
         validate.warn(
-            f"inputs left out, as the human scores of all systems are equal there; {way} counts ties: {most:,} of "
+            f"{inputs} left out, as the human scores of all systems are equal there; {way} counts ties: {most:,} of "
             f"{size:,}",
             "gold_ties_left_out",
         )

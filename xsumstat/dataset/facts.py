@@ -124,6 +124,7 @@ class Gaps:
     systems: Fact  # (metric,), without cells; so `inputs`
     inputs: Fact
     cells: Fact | None  # (metric,), others with only one of metric and gold
+    unpaired: Fact | None  # (metric,), all cells with only one of them
     sizes: tuple[int, int, int]  # totals
 
 
@@ -133,14 +134,17 @@ def gaps(score: xr.DataArray, gold: xr.DataArray, missing: str) -> Gaps:
     cells = automatic if missing == "available" else automatic & human
     alone = automatic ^ human
     beside = tuple(at for at, dim in enumerate(dims) if dim != "metric")
-    lacking = []
+    unpaired, lacking = alone, []
     for dim in CELLS:
         some = cells.any(axis=tuple(at for at in beside if dims[at] != dim), keepdims=True)
         alone = alone & some
         lacking.append(Fact.of(["metric"], (~some).sum(axis=beside), score))
-    counts = None if missing == "available" else Fact.of(["metric"], alone.sum(axis=beside), score)
+    own, every = (
+        None if missing == "available" else Fact.of(["metric"], each.sum(axis=beside), score)
+        for each in (alone, unpaired)
+    )
     size = alone.size // max(1, score.sizes["metric"])
-    return Gaps(lacking[0], lacking[1], counts, (score.sizes["system"], score.sizes["input"], size))
+    return Gaps(lacking[0], lacking[1], own, every, (score.sizes["system"], score.sizes["input"], size))
 
 
 def _by_somebody(present: xr.Variable) -> xr.Variable:

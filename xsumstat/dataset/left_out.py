@@ -7,6 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from xsumstat.core.types import IntArray
 from xsumstat.dataset.facts import Fact
 
+# Attr of a task's scores, and coordinate of the tasks of a ranking.
+SYSTEMS = "left_out_systems"
+OUTPUTS = "unpaired_outputs"
 # Instead of a number, where those of several human scores add up.
 SOME = "some"
 
@@ -28,7 +31,7 @@ def counted(
         alone, some = (each.values for each in single)
         found["single_outputs"] = _least_and_most(alone, some, size["system" if level == "within_system" else "input"])
     if unpaired is not None:
-        found["unpaired_outputs"] = _least_and_most(unpaired.values)
+        found[OUTPUTS] = _least_and_most(unpaired.values)
     return found
 
 

@@ -49,7 +49,7 @@ class Scores:
     weights: InputWeights | None = None  # of drawn inputs
     ties: Sequence[Fact] | None = None  # of scores in memory, where ties leave inputs out of averages
     single: Sequence[Fact] | None = None  # of these, where inputs (or systems) with one output are left out
-    unpaired: Fact | None = None  # of these, outputs with only one of metric and gold
+    unpaired: Fact | None = None  # outputs with only one of metric and gold
     gold_turned: bool = False  # lower was better
 
     @property
@@ -158,7 +158,7 @@ def prepare(
         against = discordance.discordant(score, human, expected, level=level, n_metrics=n_metrics)
         checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
-    later.make(checks.report_ties, found.ties, score.sizes["system"])
+    later.make(checks.report_ties, found.ties, score.sizes)
     later.make(checks.report_single, found.single, level)
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
@@ -180,7 +180,7 @@ def prepare(
         weights,
         ties=known_now and known_now.ties,
         single=known_now and known_now.single,
-        unpaired=known_now and known_now.gaps.cells,
+        unpaired=known_now and known_now.gaps.unpaired,
         gold_turned=turned,
     )
 

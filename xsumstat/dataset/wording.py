@@ -99,6 +99,19 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
     return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
 
 
+def n_tasks(result: xr.Dataset) -> int:
+    """How many tasks a ranking averages: those with a weight, of a group of tasks their number."""
+    if "n_tasks" in result and not result["n_tasks"].dims:
+        return int(result["n_tasks"])
+    weighted = "weight" in result and result["weight"].dims == ("task",)
+    return int((result["weight"].values > 0).sum()) if weighted else int(result.sizes.get("task", 1))
+
+
+def over_tasks(result: xr.Dataset) -> str:
+    n = n_tasks(result)
+    return f"the average over {n:,} tasks" if n > 1 else "one task"
+
+
 def averaging(result: xr.Dataset) -> str:
     """How the tasks of `rank_tasks` count in the average, where not simply as they are; else empty."""
     if result.attrs.get("analysis") != "rank_tasks" or not {"coefficient", "weight"} <= set(result.variables):

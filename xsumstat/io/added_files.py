@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xsumstat.core import validate
 from xsumstat.dataset import locate
 from xsumstat.io import mtme_names, score_files
 from xsumstat.io.cells import values_along
@@ -25,6 +26,7 @@ def rows_of(ds: xr.Dataset, path: Path) -> pd.DataFrame:
     """Rows of lines "SYSTEM SCORE" (or "DOMAIN SYSTEM SCORE"), in the order of the Dataset's inputs."""
     score = locate.checked_scores(ds)
     name, granularity = score_files.named(path)
+    _check_reference(ds, path, name)
     own = ds.attrs.get("granularity", granularity)
     if granularity and own != granularity:
         raise ValueError(f"{path.name} has scores of granularity {granularity!r}, and ds of {own!r}")
@@ -52,6 +54,18 @@ def described(ds: xr.Dataset, names: Iterable[Hashable]) -> dict[Hashable, dict[
             "submission": NEW,
         }
     return told
+
+
+def _check_reference(ds: xr.Dataset, path: Path, name: str) -> None:
+    """Refuse a name that ends in a reference of another folder, as NEW-refC: it is none without a reference."""
+    known = known_references(ds) - {mtme_names.WITHOUT, mtme_names.EVERY}
+    reference = name.rpartition("-")[2]
+    lacking = [each for each in mtme_names.parted(reference) if each not in known]
+    if known and lacking and reference != name and reference.lower().startswith("ref"):
+        raise ValueError(
+            f"{path.name} names the reference {lacking[0]!r}, and the scores have {validate.listing(sorted(known))}; "
+            f"a metric without a reference is called NAME-{mtme_names.WITHOUT}"
+        )
 
 
 def known_references(ds: xr.Dataset) -> set[str]:

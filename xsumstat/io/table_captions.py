@@ -16,9 +16,7 @@ def caption(result: xr.Dataset, *, tests: bool = False) -> str:
     result = wording.of_group(result)
     analysis = str(result.attrs["analysis"])
     if analysis == "rank_tasks" and {"coefficient", "level"} <= set(result.coords) and "task" in result.dims:
-        size = result.sizes["task"]
-        over = f"the average over {size:,} tasks" if size > 1 else "one task"
-        return f"Metrics by {over}. {' '.join(_of_tasks(result))}"
+        return f"Metrics by {wording.over_tasks(result)}. {' '.join(_of_tasks(result))}"
     if analysis == "compare_systems" and "metric" in result.coords:
         by = [wording.judged_by(label) for label in np.atleast_1d(result["metric"].values).tolist()]
         what = (

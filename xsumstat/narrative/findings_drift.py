@@ -70,6 +70,24 @@ def change(one: xr.Dataset, judge: str) -> str:
     return f"{what} changed by {wording.estimate(value, low, high)} ({level}; {coefficient(one)})"
 
 
+def in_short(one: xr.Dataset) -> str:
+    """How the agreement and the scores of one judge changed, and which outputs its new version refuses."""
+    value, low, high = (float(one[each]) for each in ("difference", "ci_low", "ci_high"))
+    if math.isnan(value):
+        said = "The change of its agreement since the older version is undefined"
+    else:
+        p, margin = float(adjust.decisive(one)), setting(float(one.attrs["margin"]))
+        verdict = "equivalent" if p <= alpha_of(one) else "not shown to be equivalent"
+        within = "" if math.isnan(p) else f", {verdict} within ±{margin}"
+        level = "" if math.isnan(low) else f" ({100 * wording.interval_level(one.attrs):.4g} % interval)"
+        said = f"Since the older version its agreement changed by {wording.estimate(value, low, high)}{level}{within}"
+    shift, least, most = (float(one[each]) for each in ("shift", "shift_low", "shift_high"))
+    level = "" if math.isnan(least) else f" ({_level(one)})"
+    moved = f"; its scores changed by {wording.estimate(shift, least, most)} on average{level}"
+    moved = "" if math.isnan(shift) else moved
+    return " ".join(filter(None, [f"{said}{moved}.", left_out(one)]))
+
+
 def left_out(one: xr.Dataset) -> str:
     """How many outputs one version alone has scored, as a version can refuse some."""
     both, *alone = (int(one[each]) for each in ("n_outputs", "n_only_old", "n_only_new"))

@@ -146,12 +146,20 @@ def _dependence(one: xr.Dataset) -> list[str]:
     consequence = "the available scores are not a random sample, and their means and agreement can mislead"
     said = [f"Which scores are missing depends {' and '.join(found)}{whom}: {consequence}."]
     difference, low, high = (float(one[f"difference{end}"]) for end in ("", "_low", "_high"))
-    if not math.isnan(quality) and not math.isnan(difference):
-        way = "lower" if difference < 0 else "higher"
+    if way := refused(one):
         least, most = sorted([abs(low), abs(high)]) if low * high > 0 else [math.nan, math.nan]
         size = estimate(abs(difference), least, most)
         said.append(f"The outputs without a score have human scores that are {size} {way} on average.")
     return said
+
+
+def refused(one: xr.Dataset) -> str:
+    """Whether outputs without a score of one metric have significantly "lower" or "higher" human scores; else empty."""
+    difference = float(one["difference"])
+    of_quality = [test for test in one["test"].values.tolist() if test != "system"]
+    if math.isnan(difference) or not bool(one["significant"].sel(test=of_quality).any()):
+        return ""
+    return "lower" if difference < 0 else "higher"
 
 
 def _left_open(one: xr.Dataset, metric: str) -> list[str]:

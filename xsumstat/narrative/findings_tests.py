@@ -282,17 +282,13 @@ def clusters_closing(result: xr.Dataset) -> list[str]:
 
 def rank_tasks(result: xr.Dataset) -> list[str]:
     return [
-        f"By {_over_tasks(result.sizes.get('task', 1))}: {_clusters(result, 'average_score')[0]}",
+        f"By {wording.over_tasks(result)}: {_clusters(result, 'average_score')[0]}",
         wording.Sentence(_WITHIN_CLUSTERS, basis(result)),
     ]
 
 
 def ranks_by(result: xr.Dataset) -> list[str]:
-    return [f"by {_over_tasks(int(result['n_tasks']))}: {_clusters(result, 'average_score')[0]}"]
-
-
-def _over_tasks(size: int) -> str:
-    return f"the average over {size:,} tasks" if size > 1 else "one task"
+    return [f"by {wording.over_tasks(result)}: {_clusters(result, 'average_score')[0]}"]
 
 
 def ranks_closing(result: xr.Dataset) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.catalogue import ANALYSES
+from xsumstat.catalogue import ALL, ANALYSES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, left_out, wording
@@ -193,7 +193,7 @@ def _in_text(found: re.Match[str]) -> str:
 
 def _aim(result: xr.Dataset) -> str:
     attrs = result.attrs
-    tasks = int(result.sizes.get("task", 1))
+    tasks = wording.n_tasks(result)
     confidence = f"{100 * float(attrs.get('confidence_level', 0.95)):.4g}"
     filled = {str(key): _text(value) for key, value in attrs.items()}
     golds = wording.settings_of(result, "gold")
@@ -258,7 +258,39 @@ def _of_tasks(result: xr.Dataset) -> str:
     for gold, ways in by_gold.items():
         texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
         said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
-    return " ".join(filter(None, [*said, wording.averaging(result)]))
+    return " ".join(
+        filter(None, [*said, _systems_left_out(result), _outputs_left_out(result), wording.averaging(result)])
+    )
+
+
+def _systems_left_out(ranking: xr.Dataset) -> str:
+    """The systems that all tasks of a language pair leave out, and those that some do."""
+    if ranking.get(left_out.SYSTEMS, _NONE).dims != ("task",):
+        return ""
+    of_whom = ranking["language_pair"] if "language_pair" in ranking.coords else ranking["task"]
+    lists: dict[str, list[list[str]]] = {}
+    for name, text in zip(of_whom.values.tolist(), ranking[left_out.SYSTEMS].values.tolist(), strict=True):
+        if name != ALL or text:  # a task of all pairs names none
+            lists.setdefault(str(name), []).append(text.split(", ") if text else [])
+    said = []
+    for name, of_tasks in lists.items():
+        every = list(dict.fromkeys(itertools.chain.from_iterable(of_tasks)))
+        always = [each for each in every if all(each in lost for lost in of_tasks)]
+        of_some = [each for each in every if each not in always]
+        in_some = [f"in some tasks {wording.listed(of_some)}"] if of_some else []
+        said += [f"{wording.listed([*always, *in_some])} ({name})"] if every else []
+    return f"These systems were left out: {'; '.join(said)}." if said else ""
+
+
+def _outputs_left_out(ranking: xr.Dataset) -> str:
+    """How many outputs without a score each task leaves out."""
+    if ranking.get(left_out.OUTPUTS, _NONE).dims != ("task",):
+        return ""
+    groups: dict[str, list[str]] = {}
+    for name, n in zip(*(ranking[name].values.tolist() for name in ("task", left_out.OUTPUTS)), strict=True):
+        groups.setdefault(n, []).append(str(name))
+    each = [f"{n} ({wording.listed(tasks, 8)})" for n, tasks in groups.items() if n]
+    return f"For each metric we left out the outputs that lack its score or the human score: {'; '.join(each)}."
 
 
 def _of_calibration(result: xr.Dataset) -> str:
@@ -497,7 +529,7 @@ def _is_of_parts(attrs: Mapping[Any, Any]) -> bool:
 
 
 def _unpaired(attrs: Mapping[Any, Any]) -> str:
-    n = attrs.get("unpaired_outputs")
+    n = attrs.get(left_out.OUTPUTS)
     if n is None:
         return ""
     noun, lack = ("output", "lacks") if n == "1" else ("outputs", "lack")

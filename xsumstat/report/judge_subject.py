@@ -122,6 +122,7 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     runs = ds if judge_runs.n_runs(ds) > 1 else None
     ds = judge_runs.averaged(ds)
     people = _people(ds, gold)
+    _check_one_table(locate.checked_scores(ds), people)
     if not bool(people.values.notnull().any()):
         raise ValueError(_unrated(people))
     given = _covariates(ds)
@@ -139,6 +140,20 @@ def subject(ds: xr.Dataset, gold: Any = None, metric: Any = None) -> Subject:
     alike = [name for name in given if not _may_bias(ds, name, within=shared and ds.sizes["system"] > 1)]
     given = [name for name in given if name not in alike]
     return Subject(ds, people, judges, given, runs, alike, shared)
+
+
+def _check_one_table(score: xr.DataArray, people: People) -> None:
+    """Raise if scores or human scores have a dim more, as criteria or languages."""
+    sizes = {**score.sizes, **people.values.sizes}
+    for dim in sizes:
+        if dim not in ("metric", *facts.CELLS):
+            of = score if dim in score.dims else people.values
+            label = repr(of.indexes[dim][0]) if dim in of.indexes else "0"
+            choose = "sel" if dim in of.indexes else "isel"
+            raise ValueError(
+                f"a judge report covers one score for each output, and each has {sizes[dim]} along {dim!r}. Choose one"
+                + arguments.only_in_python(f": ds.{choose}({dim}={label}).meta.report(kind='judge')")
+            )
 
 
 @dataclass(frozen=True)
@@ -200,6 +215,8 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
         rating = next(iter(ratings)) if len(ratings) == 1 else None
     if gold is None and "gold" not in ds.attrs and rating is not None:
         gold = ratings[rating].mean("rater").rename("human")
+    if isinstance(gold, xr.DataArray):
+        gold = align.beside(score, gold)
     values, _, own = golds.find_gold(ds, score, gold)
     if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
         rating, values = gold, gold.mean("rater")

@@ -12,10 +12,11 @@ from xsumstat.analyses.adjust import decisive
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import get
 from xsumstat.core import validate
+from xsumstat.core.labels import labels_along
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import align, checks, facts, locate, scale_checks, scope, wording
 from xsumstat.inference import ratios
-from xsumstat.narrative import findings, findings_bias, findings_tests
+from xsumstat.narrative import findings, findings_bias, findings_drift, findings_judges, findings_tests
 from xsumstat.report import judge_remarks, judge_runs, odd_raters
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, MOST_GRADES, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
@@ -69,6 +70,7 @@ def _of_judge(label: Hashable, shown: Results, alpha: float, people: People) -> 
         _leans(label, shown),
         _biases(label, shown, alpha, people),
         _replaces(label, shown),
+        _changed(label, shown),
     ]
     return f"{wording.name(label)}: {' '.join(each for each in said if each)}"
 
@@ -214,6 +216,14 @@ def _replaces(label: Hashable, shown: Results) -> str:
     return f"By the alternative annotator test it {', and '.join(said)}." if said else ""
 
 
+def _changed(label: Hashable, shown: Results) -> str:
+    """What changed since an older version of the judge."""
+    found = next((result for result in shown.values() if result.attrs["analysis"] == "drift"), None)
+    if found is None or label not in found["metric"].values.tolist():
+        return ""
+    return findings_drift.in_short(found.sel(metric=label))
+
+
 def _of_others(others: list[Hashable], shown: Results) -> str:
     found = _measured(shown)
     if found is None:
@@ -261,7 +271,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
             "a judge that gives every output the raters' most frequent grade passes the alternative annotator test, "
             f"too (margin {wording.listed(margins)})"
         )
-    weak += _tied(about, shown)
+    weak += [*_people_themselves(about), *_tied(about, shown)]
     if falls := judge_remarks.falling(about, shown):
         verb = "falls" if len(falls) == 1 else "fall"
         weak.append(
@@ -342,10 +352,35 @@ def _refusals(shown: Results) -> list[str]:
         for label, lost, n in zip(found["metric"].values.tolist(), missing, outputs, strict=True)
         if lost
     ]
-    worse = [wording.name(label) for label in found["metric"].values.tolist() if _misses_others(found, label)]
-    verb = "refuse" if len(worse) > 1 else "refuses"
-    beside = f"; the outputs that {wording.listed(worse)} {verb} are not like the others" if worse else ""
-    return [f"{wording.listed(each)}{beside}"] if each else []
+    others: dict[str, list[str]] = {}
+    for label in found["metric"].values.tolist():
+        if _misses_others(found, label):
+            way = findings_judges.refused(found.sel(metric=label))
+            unlike = f"have {way} human scores than the others" if way else "are not like the others"
+            others.setdefault(unlike, []).append(wording.name(label))
+    said = [wording.listed(each)] if each else []
+    for unlike, judges in others.items():
+        verb = "refuse" if len(judges) > 1 else "refuses"
+        said.append(f"the outputs that {wording.listed(judges)} {verb} {unlike}")
+    return said
+
+
+def _people_themselves(about: Subject) -> list[str]:
+    """Judges whose scores are those of a rater, or the raters' mean: their agreement is no news."""
+    each = about.people.each
+    if not set(facts.CELLS) <= set(each.dims):
+        return []
+    persons = ["the human scores"]
+    if about.people.n_raters > 1:
+        raters = labels_along(each, "rater")
+        persons = ["the raters' mean", *(f"the grades of {wording.name(rater)}" for rater in raters)]
+    score = align.oriented(locate.checked_scores(about.ds).sel(metric=about.judges), ("metric",))
+    equal = facts.equal_to(score, each.transpose("rater", *facts.CELLS, missing_dims="ignore")).values
+    return [
+        f"{wording.name(label)} equals {persons[int(np.argmax(same))]}, and its agreement says nothing about a judge"
+        for label, same in zip(about.judges, equal, strict=True)
+        if same.any()
+    ]
 
 
 def _as_given(people: People) -> xr.DataArray:
