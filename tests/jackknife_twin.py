@@ -122,8 +122,8 @@ def difference(
     low = c1 - c2 - hypotenuse(c1 - one["ci_low"], two["ci_high"] - c2, rho)
     high = c1 - c2 + hypotenuse(one["ci_high"] - c1, c2 - two["ci_low"], rho)
     if level == "input" and "system" not in resample and v > ROUNDING**2:  # a paired t test over the inputs
-        reach = t.ppf((1 + confidence_level) / 2, df) * math.sqrt(v)
-        low, high, known = max(-2.0, both["theta"] - reach), min(2.0, both["theta"] + reach), True
+        reach, most = t.ppf((1 + confidence_level) / 2, df) * math.sqrt(v), 1.0 if "accuracy" in coefficient else 2.0
+        low, high, known = max(-most, both["theta"] - reach), min(most, both["theta"] + reach), True
     result.update(ci_low=min(low, both["theta"]), ci_high=max(high, both["theta"]), standard_error=math.sqrt(v))
     result.update(bias=both["theta"] - (c1 - c2), fell_back=not known)
     return result

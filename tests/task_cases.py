@@ -26,6 +26,7 @@ TASKS = {
 }  # fmt: skip
 
 
-def own_stream(name):
-    """A task's draws follow from its name: the first 64 bits of its SHA-256."""
-    return int(hashlib.sha256(name.encode()).hexdigest()[:16], 16)
+def own_stream(task):
+    """A task's draws follow from its language pair, systems and inputs: the first 64 bits of their SHA-256."""
+    labels = [task["ds"][dim].values.tolist() for dim in ("system", "input")]
+    return int(hashlib.sha256(repr([task.get("language_pair"), *labels]).encode()).hexdigest()[:16], 16)

@@ -244,6 +244,7 @@ def test_where_nlpstats_breaks_ties_by_rounding():
     assert abs(nlp_correlate(x, z, "system", "kendall") - ours) > 0.01
 
 
+@pytest.mark.ignore_codes("tied_at_k")
 @pytest.mark.parametrize("points", [None, 2], ids=["fine", "tied"])
 def test_metric_corr_among_the_best_by_either_metric_equals_a_plain_loop(points):
     ds = padded((9, 4, 7, 9, 2), points=points).assign_coords(higher_is_better=("metric", [True, False, True]))

@@ -40,3 +40,29 @@ def test_resamples_without_a_ceiling_are_told(method, said):
         warnings.simplefilter("always")
         ds.meta.human_ceiling("rating", method=method, resample="system", n_resamples=99, rng=0)
     assert bool(of_code(caught, "resamples_undefined")) == said
+
+
+def test_inputs_on_which_all_systems_tie_are_told():
+    """By hand: of each rater, the inputs whose grades by the others are equal for all systems."""
+    rng = np.random.default_rng(2)
+    passed = (rng.random((3, 4, 40)) < 0.75) * 1.0
+    coords = {"metric": ["judge"], "rater": ["ann", "bob", "eve"]}
+    ds = xr.Dataset(
+        {
+            "score": (("metric", "system", "input"), (rng.random((1, 4, 40)) < 0.75) * 1.0),
+            "rating": (("rater", "system", "input"), passed),
+        },
+        coords,
+    )
+    by_others = [(passed.sum(axis=0) - passed[at]) / 2 for at in range(3)]
+    flat = sum(int((np.ptp(each, axis=0) == 0).sum()) for each in by_others)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ds.meta.human_ceiling("rating", level="input", coefficient="kendall", n_resamples=99, rng=1)
+    texts = of_code(caught, "ties_left_out") + of_code(caught, "gold_ties_left_out")
+    assert any("rater (" in text and "(counted once for each human score)" in text for text in texts)
+    assert (flat > 30) == any(f"{flat} of 120" in text for text in texts)
+    assert found.attrs["constant_inputs"] == "some" and "Averages leave out the inputs on which" in found.meta.methods()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds.meta.human_ceiling("rating", level="input", coefficient="acc_eq", n_resamples=99, rng=1)

@@ -79,7 +79,7 @@ def test_kept_swaps_are_those_of_perm_test():
     table = whole()
     for name in ("one, outputs", "two, news"):
         asked = {key: value for key, value in TASKS.get(name, {}).items() if key not in ("ds", "gold")}
-        rng = np.random.SeedSequence(7, spawn_key=(own_stream(name),))
+        rng = np.random.SeedSequence(7, spawn_key=(own_stream(MANY[name]),))
         kw = {"alternative": "greater", "keep_samples": True, "n_resamples": 120, "rng": rng}
         test = MANY[name]["ds"].meta.perm_test("human", **asked, **kw)
         order = ("metric", "other_metric", "resample")

@@ -54,7 +54,7 @@ def test_ties_at_the_cut_whatever_the_labels_are(small, labels):
         ds.meta.top_k_corr("m0", k=[6, 2], n_resamples=9, rng=0)
         ds.drop_vars("system").meta.top_k(2, by="m0")
     texts = of_code(caught, "tied_at_k")
-    told = "have the same mean score: the first 1 are among the best 2"
+    told = "have the same mean score: only the first is among the best 2"
     assert texts == [f"{names} {told}", f"at k = 2: {names} {told}", f"0, 1, 4 {told}"]
 
 

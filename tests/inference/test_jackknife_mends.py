@@ -233,6 +233,18 @@ def test_averages_over_random_groups_differ_by_a_paired_t_test(name, level, shap
     assert found.estimate / found.standard_error == pytest.approx(test.statistic)
 
 
+@pytest.mark.parametrize(("name", "most"), [("pearson", 2.0), ("pairwise_accuracy", 1.0)])
+def test_a_difference_stays_in_its_range(name, most):
+    """Of values in [-1, 1] it is at most 2, of shares at most 1, however few the inputs."""
+    z = np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]])
+    better, worse = z + [[0, 0, 0], [0, 0, 0], [0, 3, 0]], -z
+    how = checked_measure("input", name, "pairwise", "drop")
+    parts = [leave_one_out.of(each, z, how) for each in (better, worse)]
+    ones = [jackknife.of_one(each, how, INPUT) for each in parts]
+    low, high = jackknife.of_two(parts, ones, INPUT, how.coefficient.stretch).interval(0.99)
+    assert high == most and -most <= low < 0
+
+
 @pytest.mark.slow
 def test_the_size_near_one_is_nominal():
     """MOVER limits, which go by those of each metric, rejected 16 to 22 % with 3 systems and 8 or 30 inputs."""

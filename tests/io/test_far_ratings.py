@@ -52,6 +52,19 @@ def test_other_scales_are_not_remarked_on(values, recwarn):
     assert not recwarn.list
 
 
+@pytest.mark.parametrize(("values", "told"), [(grades(*[-1] * 6), "1 to 5, and -1 in 6 ratings"),
+                                              (grades(*[-99] * 20), "1 to 5, and -99 in 20 ratings")])  # fmt: skip
+def test_a_negative_code_beside_grades_is_named(values, told):
+    with pytest.warns(xsumstat.CautionWarning, match=f"grades from {told}: write it as NaN"):
+        far_ratings.report(values)
+
+
+@pytest.mark.parametrize("scale", [(-1, 0, 1), (-2, -1, 1, 2), (0, 1, 2, 3), (-1, 1), (-0.5, 1, 2, 3)])
+def test_scales_with_negative_grades_are_not_remarked_on(scale, recwarn):
+    far_ratings.report(grades(scale=scale))
+    assert not recwarn.list
+
+
 def test_a_frame_of_raters_is_remarked_on_once_and_labels_are_written_as_numbers():
     human = grades(33).assign_coords(input=np.arange(20))
     frame = human.to_series().rename("ann_1").reset_index().assign(ann_2=3)

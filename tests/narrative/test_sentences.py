@@ -152,18 +152,20 @@ def test_of_these_inputs_no_more_can_be_rated_than_there_are():
 
 
 @pytest.mark.parametrize(
-    ("alpha", "reading"),
+    ("alpha", "shown", "reading"),
     [
-        (0.8, "reliable"),
-        (0.7999, "good for tentative conclusions only"),
-        (0.667, "good for tentative conclusions only"),
-        (0.6669, "not reliable"),
+        (0.8, ".80", "reliable"),
+        (0.7999, ".7999", "good for tentative conclusions only"),
+        (0.7964, ".796", "good for tentative conclusions only"),
+        (0.667, ".67", "good for tentative conclusions only"),
+        (0.6669, ".6669", "not reliable"),
+        (0.651, ".65", "not reliable"),
     ],
 )
-def test_alpha_at_the_usual_limits(alpha, reading):
+def test_alpha_at_the_usual_limits(alpha, shown, reading):
     one = made("agreement", {"alpha": alpha, "ci_low": NAN, "ci_high": NAN}, {}, confidence_level=0.95)
     assert conclusion(one).startswith(
-        f"Krippendorff's alpha is {wording.number(alpha)}, without an interval. Krippendorff calls this {reading} ("
+        f"Krippendorff's alpha is {shown}, without an interval. Krippendorff calls this {reading} ("
     )
 
 
@@ -205,7 +207,7 @@ def test_the_closest_of_points():
     data = {"coordinate": (("metric", "component"), at), "explained": ("component", [0.6, 0.3])}
     said = conclusion(made("pca", data, {"metric": list("abcd"), "component": [1, 2]}))
     assert "2 components explain 90 % of the variance of ranks (60 %, 30 %)." in said
-    assert "b and c are closest together." in said
+    assert "In these 2 components, b and c are closest together; others may correlate more." in said
 
 
 def test_bins_need_a_hundredth_of_all_rounded_up():
@@ -300,7 +302,7 @@ def test_drops_are_counted_where_the_correlation_is_lower():
     }
     said = conclusion(pairs("range_drop", list("abc"), values, alpha=0.05))
     assert said.startswith("In 1 of 3 pairs of metrics the correlation is significantly lower in that range, ")
-    assert "explains in 1 (not corrected; alpha .05" in said
+    assert "explains in 1 (b with c) (not corrected; alpha .05" in said
     assert "The largest drop is that of a and b, .30." in said
 
 
@@ -511,7 +513,7 @@ def test_of_two_points_none_are_the_closest(n):
     at = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]])[:n]
     data = {"coordinate": (("metric", "component"), at), "explained": ("component", [0.6, 0.3])}
     said = conclusion(made("pca", data, {"metric": list("abc")[:n], "component": [1, 2]}))
-    assert ("a and b are closest together." in said) == (n == 3)
+    assert ("In these 2 components, a and b are closest together; " in said) == (n == 3)
     alone = conclusion(made("pca", data, {"metric": list("abc")[:n], "component": [1, 2]}).isel(component=[0]))
     assert "1 component explains 60 % of the variance of ranks (60 %)." in alone
 

@@ -113,8 +113,11 @@ def test_the_slope_is_that_of_the_errors(by):
         ("system", "the systems' means"),
     ],
 )
-def test_what_is_compared_is_told_where_it_was_not_chosen(level, told):
+def test_what_is_compared_is_told_and_why_where_it_was_not_chosen(level, told):
     one = biased([0.4])
-    assert "This compares" not in conclusion(one.assign_attrs(level=level))
+    chosen = conclusion(one.assign_attrs(level=level))
+    assert chosen.endswith(f"This compares {told} (level='{level}').")
+    of_means = "scores systems with a higher mean length too high" in chosen
+    assert of_means == (level == "system") != ("scores outputs with a higher length too high" in chosen)
     said = conclusion(one.assign_attrs(level=level, level_reason="length varies there"))
     assert said.endswith(f"This compares {told} (level='{level}'), as length varies there.")

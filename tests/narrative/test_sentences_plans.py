@@ -65,11 +65,13 @@ def test_doubts_about_widths_need_limits():
     unsure = planned.drop_vars(["width_low", "width_high"])
     assert conclusion(unsure).startswith("For a width of .20, the smallest design has 20 inputs.")
     none = planned.assign(least_inputs=NAN)
-    assert conclusion(none).startswith("For a width of .20, none of these numbers of inputs is enough.")
+    assert conclusion(none).startswith(
+        "For a width of .20, none of these numbers of inputs (10 and 20) is enough: the width is .20 to .40."
+    )
     several = none.expand_dims(n_raters=[1, 2, 3])
     assert conclusion(several).startswith(
-        "For a width of .20, none of these numbers of inputs is enough for a design with 1 rater, a design with "
-        "2 raters or a design with 3 raters."
+        "For a width of .20, none of these numbers of inputs (10 and 20) is enough for a design with 1 rater, a design "
+        "with 2 raters or a design with 3 raters: the width is .20 to .40."
     )
 
 

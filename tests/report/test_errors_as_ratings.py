@@ -1,6 +1,9 @@
 """Ratings that are better when lower, as counts of errors: the report is that of the ratings turned round."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from judged_outputs import PEOPLE, table
 
@@ -31,6 +34,46 @@ def test_a_report_on_errors_has_the_numbers_of_that_on_grades():
     best = [page.results["system_means"]["mean"].to_series() for page in (grades, errors)]
     np.testing.assert_allclose(6 - best[1], best[0], atol=1e-9)
     assert f"{best[0].idxmax()} has the lowest mean human score" in " ".join(errors.text().split())
+
+
+def test_grades_are_counted_as_they_were_given():
+    """By pandas: a judge that counts errors as people do."""
+    frame = table().drop(columns=["wild", "length"]).dropna()
+    errors = (6 - frame).reset_index()
+    ds = errors.meta.to_scores(wide=True, ratings=PEOPLE, lower_is_better=[*PEOPLE, "near"])
+    page = ds.meta.report(kind="judge")
+    long = errors.melt(["system", "input", "near"], PEOPLE)
+    counts = pd.crosstab(long["value"], long["near"])
+    found = page.results["confusion"].n_outputs.sel(metric="near").transpose("human_label", "judge_label")
+    assert found.human_label.values.tolist() == counts.index.tolist()
+    np.testing.assert_array_equal(found.values, counts.reindex(columns=found.judge_label.values, fill_value=0))
+    higher, lower = (100 * (sign * (long["near"] - long["value"]) > 0).mean() for sign in (1, -1))
+    assert f"higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %" in page.conclusion()
+
+
+def test_a_judge_of_errors_favours_a_system():
+    """Fewer errors than people count are no score that is too high."""
+    frame = table(prompts=100).drop(columns=["wild", "length"]).dropna()
+    rng = np.random.default_rng(0)
+    frame["near"] = frame[PEOPLE].mean(axis=1) + rng.normal(size=len(frame)) / 2
+    frame["near"] += 1.2 * (frame.index.get_level_values("system") == "c")
+    for sign, words in ((1, ("high", "low", "higher")), (-1, ("favourably", "harshly", "better"))):
+        how = {} if sign > 0 else {"lower_is_better": [*PEOPLE, "near"]}
+        ds = (sign * frame).reset_index().meta.to_scores(wide=True, ratings=PEOPLE, **how)
+        page = ds.meta.report(kind="judge")
+        told = f"scores c too {words[0]}, compared with the other systems at equal human scores (a and b too {words[1]}"
+        assert told in page.conclusion() and f"near {told}" in " ".join(page.text().split())
+        assert f"How much {words[2]} the judge scores a system than the others" in page.text()
+
+
+def test_a_severe_rater_of_errors_counts_more():
+    frame = table(prompts=100).drop(columns=["wild", "length"]).dropna()
+    frame["bob"] = frame["bob"] + 1.5
+    for errors in (False, True):
+        how = {"lower_is_better": PEOPLE} if errors else {}
+        ds = (6 - frame if errors else frame).reset_index().meta.to_scores(wide=True, ratings=PEOPLE, **how)
+        text = " ".join(ds.meta.report(kind="judge").text().split())
+        assert re.search(rf"The rater bob grades [\d.]+ {'lower' if errors else 'higher'} than the others", text)
 
 
 def test_gates_on_errors_decide_as_on_grades():

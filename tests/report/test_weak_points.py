@@ -25,6 +25,19 @@ def test_a_code_for_missing_scores_is_named(code):
     assert f"{code} (15 outputs) by near is no grade of the raters, perhaps a missing score" in short(frame)
 
 
+@pytest.mark.parametrize("code", [-1, 0, 99])
+def test_a_code_does_not_change_what_is_compared(code):
+    """One such value among grades is no other scale: nothing is fitted, and the output counts against the judge."""
+    frame = table()
+    rates = {}
+    for value in (np.nan, code):
+        frame.iloc[4, frame.columns.get_loc("near")] = value
+        rates[value] = scores(frame).meta.alt_test(metric="near")
+    assert "calibrated" not in rates[code].attrs
+    apart = abs(rates[code].advantage_probability - rates[np.nan].advantage_probability)
+    assert float(apart.max()) < 0.05
+
+
 @pytest.mark.parametrize("change", [lambda x: x, lambda x: 20 * x, lambda x: x - 1, lambda x: x / 5])
 def test_other_scales_have_no_codes(change):
     frame = table()

@@ -77,6 +77,8 @@ def _table(scores: schema.Scores, known: FloatArray, at: Any, dim: str, along: s
         counts = counts.sum(along)
     of_row = counts.sum(LABELS[1])
     found = xr.Dataset({"n_outputs": counts, "share": counts / of_row.where(of_row > 0)})
+    if scores.gold_turned:  # labels as people gave them
+        found, known = found.isel(dict.fromkeys(LABELS, slice(None, None, -1))), -known[::-1]
     coords = {name: coord for name, coord in score.coords.items() if coord.dims == ("metric",)}
     texts = scale_checks.as_texts(known, scores.labels)
     found = found.assign_coords({**coords, **{name: (name, np.array(texts, dtype=object)) for name in LABELS}})

@@ -156,7 +156,9 @@ def metric_corr(
     if not measure.own_cells:
         labels = score["metric"].values.tolist()
         later.make(checks.report_gaps_of_pairs, by_metric(facts.presence, [score]), labels, pairs.tolist())
-    top = None if top is None else validate.integer("top", top, 1)
+    if top is not None:
+        top = validate.integer("top", top, 1)
+        ranges.warn_of_ties(score, top, later)
     variables = (_of_pairs if average else _groups_of_pairs)(score, pairs, measure, top)
     pair = pair_results.symmetric(np.arange(len(rows)), pairs, score.sizes["metric"])
     square = results.together(variables).isel(_pair=xr.DataArray(pair, dims=("metric", "other_metric")))

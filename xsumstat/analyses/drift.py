@@ -166,12 +166,13 @@ class _Versions:
             then = _of_anchor(now, ds, anchor)
         else:
             now, then = _of_one(score, anchor, own, metric)
+        scored = [each.notnull().sum(facts.CELLS) for each in (now, then)]
         now, then = _shared(now, then)
         beside = {key: each for key, each in now.coords.items() if each.dims == ("metric",) or key == cluster}
         both = xr.concat([each.reset_coords(drop=True) for each in (now, then)], _VERSION)
-        there = both.notnull()
-        counted = [(there.isel({_VERSION: at}) & ~there.isel({_VERSION: 1 - at})).sum(facts.CELLS) for at in range(2)]
-        both = both.where(there.all(_VERSION)).assign_coords({**beside, _VERSION: [NEW, OLD]})
+        there = both.notnull().all(_VERSION)
+        counted = [align.without_coords(n) - there.sum(facts.CELLS) for n in scored]
+        both = both.where(there).assign_coords({**beside, _VERSION: [NEW, OLD]})
         if not chunking.is_lazy(both) and not bool(both.notnull().any()):
             raise ValueError("anchor shares no output with the scores: no output has a score by both versions")
         named = {dim: now[dim] for dim in facts.CELLS if dim in human.indexes}

@@ -122,7 +122,8 @@ def human_ceiling(
     constant = measure.coefficient.of_constants
     classes = measure.coefficient.scale in ("classes", "two")
     ready: dict[str, Any] = {"level": level, "missing": measure.missing, "classes": classes}
-    ready["these_systems"] = these_systems(resample, dims)
+    ready |= {"these_systems": these_systems(resample, dims), "undefined": undefined}
+    ready["ties_left_out"] = measure.leaves_ties_out
     with value_checks.held() as held:
         scores = _with_raters(score, ratings, name, along, constant=constant, texts=golds.texts_of(ds), **ready)
     for caveat in held.caveats:

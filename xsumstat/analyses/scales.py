@@ -6,10 +6,12 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import checks
+from xsumstat.core.types import FloatArray
+from xsumstat.dataset import checks, scale_checks
 
 WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
 
+_NO_GRADE = 9  # times the highest grade
 _BEYOND_VERDICTS = 3  # the highest grade from which on scores from 0 to 1 are verdicts, or shares, and no low grades
 
 
@@ -30,8 +32,15 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     shares = (least >= 0) & (most <= 1) & (unknown & ((low < 0) | (high > 1)) | verdicts)
     usual = float(np.quantile(known, 0.95)) if known.size else np.nan  # one huge rating makes no scale
     low_only = (most > least) & (least >= low) & (most <= low + 0.2 * (usual - low))
-    found = apart | beyond | shares | low_only
+    coded = [_has_codes(one, np.unique(known)) for one in each]
+    found = (apart | beyond | shares | low_only) & ~np.array(coded, dtype=bool)
     return xr.DataArray(found, {"metric": score["metric"]} if "metric" in score.coords else None, ("metric",))
+
+
+def _has_codes(score: FloatArray, grades: FloatArray) -> bool:
+    """Whether a judge gives grades except for codes that are none in any scale like theirs, as -1 or 99."""
+    found = scale_checks.codes(score, grades)
+    return bool(found) and all(value < 0 <= grades.min() or value > _NO_GRADE * grades.max() for value in found)
 
 
 def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> None:

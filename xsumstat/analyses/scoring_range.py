@@ -85,13 +85,14 @@ def scoring_range(
     chosen = requested(score, above, between, baseline, top, keep, unit, later)
     kept = chosen.mask(score)
     warn_empty(kept, score.notnull().any("metric"), later)
+    tied = warn_of_ties(score, chosen.top, later) if chosen.top else ""
     kept = later.attached(kept)
     numbers = [
         name for name, each in ds.data_vars.items() if set(facts.CELLS) <= set(each.dims) and each.dtype.kind in "fiub"
     ]
     masked = ds.assign({name: ds[name].where(align.without_coords(kept)) for name in numbers})
     earlier = ds.attrs.get(validate.SCORING_RANGE)
-    text = chosen.text if earlier is None else f"{earlier}; then {chosen.text}"
+    text = f"{chosen.text}{tied}" if earlier is None else f"{earlier}; then {chosen.text}{tied}"
     return results.of_its_own(masked).assign_attrs({validate.SCORING_RANGE: text})
 
 
@@ -260,6 +261,37 @@ def _best(values: FloatArray, top: int) -> Any:
     order = np.argsort(-values, axis=-1, kind="stable")  # NaN come last
     np.put_along_axis(found, order[..., :top], True, axis=-1)
     return found & ~np.isnan(values)
+
+
+def warn_of_ties(score: xr.DataArray, top: int, later: Checks) -> str:
+    """Say on how many inputs the order of the systems decides which of equal outputs are among the best.
+
+    What descriptions of the range add, where scores are in memory and some tie.
+    """
+    tied: xr.DataArray = xr.apply_ufunc(
+        lambda values: _tied_at(values, top),
+        chunking.whole(score, ["system"]),
+        input_core_dims=[["system"]],
+        dask="parallelized",
+        output_dtypes=[bool],
+    )
+    tied = tied.any("metric")
+    later.make(_warn_of_ties, tied.sum(), tied.size, top)
+    return " (of equal ones the first)" if not chunking.is_lazy(tied) and bool(tied.any()) else ""
+
+
+def _tied_at(values: FloatArray, top: int) -> Any:
+    falling = -np.sort(-values, axis=-1)  # NaN come last
+    return falling[..., top - 1] == falling[..., top] if top < values.shape[-1] else np.zeros(values.shape[:-1], bool)
+
+
+def _warn_of_ties(tied: xr.DataArray, n_inputs: int, top: int) -> None:
+    if tied:
+        validate.warn(
+            f"on {int(tied):,} of {validate.counted(n_inputs, 'input')} outputs tie for place {top}, the last that is "
+            "kept: the order of the systems decides, and another order can change results",
+            "tied_at_k",
+        )
 
 
 def _quantiles(values: FloatArray) -> FloatArray:

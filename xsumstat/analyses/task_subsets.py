@@ -51,7 +51,7 @@ def subset(
     Notes
     -----
     Nothing is drawn or correlated again. Without kept swaps, call `rank_tasks` with the chosen tasks and the same
-    `rng`: the draws of a task depend on the seed and the task's name, so the numbers are the same.
+    `rng`: the draws of a task depend on the seed and the task's outputs, so the numbers are the same.
 
     {demo}
     >>> scores = {"ds": ds, "gold": "human"}

@@ -19,8 +19,9 @@ from xsumstat.catalogue import ALL
 from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
+from xsumstat.core.labels import labels_along
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, directions, left_out, results, wording
+from xsumstat.dataset import checks, chunking, directions, facts, left_out, locate, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
@@ -58,7 +59,7 @@ def rank_tasks(
     n_resamples : int, default 9999
         Number of random swaps in each task.
     {rng}
-        The draws of a task depend only on the seed and the task's name.
+        The draws of a task depend only on the seed and its language pair, systems and inputs.
     keep_samples : bool, default False
         Add ``samples(task, pair, resample)`` and ``task_difference(task, metric, other_metric)``, which `subset` and
         `ranks_by` need. Each pair is kept once, as ``pair_metric`` less ``pair_other_metric``: 4 bytes × tasks ×
@@ -74,11 +75,12 @@ def rank_tasks(
 
     Notes
     -----
-    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. A metric without a
-    correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule. Clusters are
-    made as by `rank`. The answer is computed at once. Lazy (Dask) scores are loaded task by task, so one task's scores
-    must fit into memory. Sources: Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6; Freitag et al.
-    (2024).
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Tasks with the same language
+    pair, systems and inputs, as several criteria, have the same swaps; WMT's code has others for each task. A metric
+    without a correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule.
+    Clusters are made as by `rank`. The answer is computed at once. Lazy (Dask) scores are loaded task by task, so one
+    task's scores must fit into memory. Sources: Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6;
+    Freitag et al. (2024).
 
     {demo}
     >>> outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq", "metric": ["judge", "bleu"]}
@@ -205,6 +207,18 @@ class _Asked:
         return f"task {self.name!r}"
 
     @property
+    def stream(self) -> int:
+        """A number from the outputs: tasks on the same ones swap their scores together, whatever other tasks there are.
+
+        Tasks with swaps of their own would seem to confirm each other where they share scores.
+        """
+        score = locate.checked_scores(self.ds)
+        dims = [*facts.CELLS, *([self.keywords["pool"]] if "pool" in self.keywords else [])]
+        outputs = [labels_along(score, dim) for dim in dims]
+        told = repr([self.about.get("language_pair"), *outputs])
+        return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
+
+    @property
     def n_pooled(self) -> int:
         """Number of labels whose swaps are in memory together."""
         pool = self.keywords.get("pool")
@@ -305,7 +319,7 @@ class _Tests:
         if not len(row):
             return None
         labels = [[self.labels[place] for place in places] for places in (rows, columns)]
-        own = _own_stream(task.name)
+        own = task.stream
         rng = np.random.SeedSequence(seed, spawn_key=(own,))
         test = task.differences(*labels, n_resamples=n_resamples, rng=rng, progress=progress)
         test = test.transpose("metric", "other_metric", ...)
@@ -325,11 +339,6 @@ class _Tests:
         ranks, clusters = ranking.ranked(r[there], self.own[at][np.ix_(there, there)], alpha)
         coords = {"metric": np.array(self.labels, dtype=object)[there]}
         return xr.Dataset({"task_rank": ("metric", ranks), "task_cluster": ("metric", clusters)}, coords)
-
-
-def _own_stream(name: Any) -> int:
-    """A number from a task's name: its draws must not depend on the other tasks."""
-    return int.from_bytes(hashlib.sha256(str(name).encode()).digest()[:8], "big")
 
 
 def _table(

@@ -186,7 +186,9 @@ def top_k(ds: xr.Dataset, k: int, *, by: Hashable | xr.DataArray | None = None) 
         names = ds.indexes["system"][tied].tolist() if "system" in ds.indexes else tied
         kept = len(tied) - len(out)
         validate.warn(
-            f"{validate.listing(names)} have the same mean score: the first {kept} are among the best {k}", "tied_at_k"
+            f"{validate.listing(names)} have the same mean score: only the first{f' {kept}' if kept > 1 else ''} "
+            f"{'are' if kept > 1 else 'is'} among the best {k}",
+            "tied_at_k",
         )
     return results.of_its_own(ds.isel(system=order[:k]))
 

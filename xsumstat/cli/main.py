@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,13 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from xsumstat.cli import compilation, gate, options, task_command
+from xsumstat.cli import compilation, gate, options, parts, task_command
 from xsumstat.coefficients import table
 from xsumstat.core import arguments, extras, validate
 from xsumstat.core.levels import LEVELS
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
-from xsumstat.io import added, dumps, recognised, roles, runs, stores, texts, words
+from xsumstat.io import added, criteria, dumps, recognised, roles, runs, stores, texts, words
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
@@ -225,6 +225,13 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     columns.add_argument(
         "--dim", action="append", default=[], metavar="COLUMN", help="column of an additional dimension, e.g. language"
     )
+    columns.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="COLUMN=LABEL",
+        help="use only what has this label, e.g. criterion=helpfulness, or topic=code; repeat it for several columns",
+    )
 
 
 def _positive(words: list[str] | None) -> list[Any] | None:
@@ -319,18 +326,21 @@ def _run(args: argparse.Namespace) -> int:
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
-    _deliver(args, answers, lambda: {"scores": dumps.scores(ds), **answers.frames()})
-    for verdict in verdicts:
-        print(f"\n{verdict.line}")
+    lines = [verdict.line for verdict in verdicts]
+    _deliver(args, answers, lambda: {"scores": dumps.scores(ds), **answers.frames()}, lines)
+    for line in lines:
+        print(f"\n{line}")
     statuses = {verdict.status for verdict in verdicts}
     return next((status for status in (gate.NOT_MET, gate.UNKNOWN) if status in statuses), gate.MET)
 
 
-def _deliver(args: argparse.Namespace, answers: Any, frames: Callable[[], dict[str, pd.DataFrame]]) -> None:
+def _deliver(
+    args: argparse.Namespace, answers: Any, frames: Callable[[], dict[str, pd.DataFrame]], rules: Sequence[str] = ()
+) -> None:
     """Print the answers, and write the page and the tables that were asked for."""
     print(answers.text(shutil.get_terminal_size((100, 24)).columns), flush=True)
     if args.output is not None:
-        write_whole(args.output, answers.html())
+        write_whole(args.output, answers.html(rules))
         _say(f"wrote {args.output}")
     if args.dump is not None:
         files = dumps.write(args.dump, frames())
@@ -460,7 +470,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
             raise stores.no_such(path)
         raise FileNotFoundError(f"no such file or folder: {path}{hint} data sets: {', '.join(datasets.NAMES)}")
     file = recognised.File(path)
-    how: dict[str, Any] = {"dims": args.dim, "aggregate": args.aggregate}
+    chosen = parts.named(args.only)
+    how: dict[str, Any] = {"dims": list(args.dim), "aggregate": args.aggregate}
     if args.labels is not None:
         how["labels"] = args.labels
     if args.raters is not None:
@@ -468,11 +479,12 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if args.run is not None:
         how["run"] = args.run
     if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
-        columns, taken = _table(file, args)
+        columns, taken, described = _table(file, args)
         how |= columns
+        how["dims"] += [name for name in chosen if name not in (*described, *how["dims"])]
     else:
         taken = []
-    ds = io.read_scores(file, chunks={"metric": 1} if lazy else None, **how)
+    ds = parts.only(io.read_scores(file, chunks={"metric": 1} if lazy else None, **how), chosen)
     if "score" in ds:
         counted = {dim: size for dim, size in ds["score"].sizes.items() if not (taken and dim == "metric")}
         sizes = ", ".join(f"{size} {dim}{'s' * (size != 1)}" for dim, size in counted.items())
@@ -483,11 +495,11 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
             f"{path.name} holds {stores.stored_together(ds)} metrics in each chunk, which are read again for each; "
             "ds.chunk(metric=1).to_zarr writes one that is read faster"
         )
-    return ds, path.name
+    return ds, " ".join([path.name, *(f"({each})" for each in args.only)])
 
 
-def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """Roles of a table's columns, from options or names, and in words."""
+def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Roles of a table's columns, from options or names, in words; and columns of labels of systems or inputs."""
     with stores.reading(file.path):
         sample = io.sample(file)
     if args.run is not None:
@@ -497,6 +509,9 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     _refuse_choices(file.path, sample)
     found = roles.of(sample, {**named, "value": named["score"]})
+    labelled = [name for name in sample.columns if name not in (*found.metrics, *found.raters, found.rated)]
+    for name in parts.named(args.only):
+        validate.known("column of --only", name, labelled, "columns")
     for field in ("system", "input"):
         roles.refuse_ambiguous(found, field)
     is_mean = args.gold == roles.MEAN and args.gold not in sample.columns and (found.raters or found.rated)
@@ -508,6 +523,7 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
             validate.known("gold", args.gold, columns, "columns")
             _refuse_texts(sample[args.gold], args.gold)
         elif not (found.raters or found.rated or found.gold):
+            _refuse_criteria(found, args)
             raise _no_gold("columns", list(sample.columns), _example(found, args))
     found = found.told(args.gold, args.raters, args.gold_file is not None)
     if args.judge and args.metric is not None:
@@ -525,7 +541,8 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     if labels:
         how["labels"] = labels
         taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
-    return how, taken
+    described = [*found.described, *(how[field] for field in ("metric", "system", "input"))]
+    return how, taken, described
 
 
 def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args: argparse.Namespace) -> list[str]:
@@ -571,6 +588,21 @@ def _no_gold(what: str, labels: Iterable[Hashable], example: str = "") -> ValueE
         "no human scores found; name them: --gold COLUMN, --raters COLUMN COLUMN ... for single raters, or --gold-file "
         f"FILE; {what}: {validate.listing(labels, 30)}{example}"
     )
+
+
+def _refuse_criteria(found: roles.Roles, args: argparse.Namespace) -> None:
+    """Raise where each rater, or each judge, has a column for each criterion: they are analysed one by one."""
+    apart = criteria.by_criterion(found.metrics)
+    for names in apart.values():
+        judges = [name for name in names if name in found.judges]
+        people = [name for name in names if name not in judges]
+        if judges and people:
+            option = "--raters" if len(people) > 1 else "--gold"
+            command = [args.scores, option, *people, "--metric", *judges, *["--judge"] * args.judge]
+            raise ValueError(
+                f"the columns are those of several criteria, {validate.listing(apart)}. Analyse one at a time: "
+                f"{options.called()} {shlex.join(command)}"
+            )
 
 
 def _example(found: roles.Roles, args: argparse.Namespace) -> str:

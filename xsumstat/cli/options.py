@@ -38,6 +38,7 @@ _SYNONYMS: dict[str, str] = {
     "--require": "gate assert check minimum least atleast fail failunder",
     "--anchor": "baseline previous before old oldscores anchorset",
     "--dim": "dims group by dimension further",
+    "--only": "select where filter subset keep slice",
     "--aggregate": "agg aggfunc aggregation average duplicates",
     "--metric-column": "metriccol metricname",
     "--system-column": "systemcol modelcolumn modelcol model models product systems summarizer",

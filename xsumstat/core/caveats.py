@@ -142,6 +142,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "repeated_system",
             "labels_beside_numbers",
             "reversed_labels",
+            "several_criteria",
             "rests_on_one_system",
             "rough_plan",
             "sentinels_level",

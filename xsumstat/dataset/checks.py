@@ -297,7 +297,7 @@ def report_ties(found: Sequence[Fact] | None, sizes: Mapping[Hashable, int]) -> 
     tied, there, by_gold, scored = found
     n_systems = sizes["system"]
     way = arguments.given("coefficient", "pairwise_accuracy" if n_systems == 2 else "acc_eq")
-    inputs = "inputs" if scored.values.max() <= sizes["input"] else "inputs (counted once for each human score)"
+    inputs = f"inputs{_each_counted(scored, sizes['input'])}"
     if n_systems == 2:
         what, counts = f"{inputs} left out, as the 2 systems tie on them; {way} counts them", tied.values
     else:
@@ -316,14 +316,20 @@ def report_ties(found: Sequence[Fact] | None, sizes: Mapping[Hashable, int]) -> 
         )
 
 
-def report_single(found: Sequence[Fact] | None, level: str) -> None:
+def _each_counted(found: Fact, size: int) -> str:
+    """What follows "inputs" whose number adds up over several human scores."""
+    return " (counted once for each human score)" if found.values.max() > size else ""
+
+
+def report_single(found: Sequence[Fact] | None, level: str, sizes: Mapping[Hashable, int]) -> None:
     """Report inputs (or systems) with one output that has both scores, if often: an average leaves them out."""
     if found is None:
         return
     alone, some = found
     often = (alone.values > OFTEN_TIED * some.values) & (alone.values < some.values)  # else nothing is left
-    group = "inputs" if level == "input" else "systems"
-    what = f"{group} left out, because only one of their outputs has a score and a human score"
+    group = "input" if level == "input" else "system"
+    groups = f"{group}s{_each_counted(some, sizes[group])}"
+    what = f"{groups} left out, because only one of their outputs has a score and a human score"
     counts = np.where(often, alone.values, 0)
     _warn_of_counts(what, alone.labels["metric"], counts, some.values, "metrics", "single_outputs_left_out")
 

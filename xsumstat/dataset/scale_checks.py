@@ -22,6 +22,10 @@ from xsumstat.inference.jackknife import FEW_OF_A_CLASS
 
 # With more different values there are no classes.
 MOST_CLASSES = 50
+# With more values ratings are no grades.
+MOST_GRADES = 10
+# Values beside the raters' grades may be codes for missing scores if they are so few, and most scores are grades.
+_FEW_CODES, _MOSTLY = 2, 0.6
 _SHOWN = 6
 
 
@@ -60,6 +64,23 @@ def classes_of(scores: Scores) -> FloatArray:
     scores.later.make(_check_known, by_metric(_unknown, [scores.score], allowed), known, record, name, scores.labels)
     beyond = [each for each in (allowed[0], allowed[-1]) if each not in known and bool((scores.score == each).any())]
     return np.unique([*known, *beyond])
+
+
+def codes(score: FloatArray, grades: FloatArray) -> dict[float, int]:
+    """How often a judge gives each value that is far from the raters' grades, as -1 for a missing score.
+
+    Such values are few, and most of its scores are grades.
+    """
+    if not 2 <= len(grades) <= MOST_GRADES:
+        return {}
+    low, high = grades.min(), grades.max()
+    given, counts = np.unique(score[~np.isnan(score)], return_counts=True)
+    if not len(given):
+        return {}
+    below_all = ((given < 0) & (low >= 0)) | ((given <= 0) & (low > 0) & (given.max() >= high))
+    off = (given < low - 1) | (given > high + 1) | below_all
+    few = 0 < off.sum() <= _FEW_CODES and counts[np.isin(given, grades)].sum() > _MOSTLY * counts.sum()
+    return dict(zip(given[off].tolist(), counts[off].tolist(), strict=True)) if few else {}
 
 
 def with_other_classes(score: xr.DataArray, gold: xr.DataArray, labels: Sequence[str]) -> xr.DataArray:

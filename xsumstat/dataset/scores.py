@@ -159,7 +159,7 @@ def prepare(
         checks.warn_of_directions(against, declared, name)
     later.make(checks.report_gaps, found.gaps)
     later.make(checks.report_ties, found.ties, score.sizes)
-    later.make(checks.report_single, found.single, level)
+    later.make(checks.report_single, found.single, level, score.sizes)
     leakage.warn_of_people(later, found.equal, score, human, name, ratings, known)
     spreads, held = (found.spread, found.of_gold), masked.covariates
     weights = drawn.weights(score) if weigh else None

@@ -476,13 +476,13 @@ def _accuracy(found: Estimated, value: float) -> Estimated:
 # --- Two metrics ---
 
 
-def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...]) -> Estimated:
+def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...], stretch: float = 1.0) -> Estimated:
     """The difference of two correlations, `each` from `of_one`, with MOVER limits (Zou 2007, Zou & Donner 2008).
 
     Of averages over random groups alone see `paired`. With l, u the limits, c the centres, V the variances, and
     V_d that of the difference: ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 −
     √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² −
-    2ρ(u_1−c_1)(c_2−l_2)]``.
+    2ρ(u_1−c_1)(c_2−l_2)]``. Accuracies have a `stretch` of 2.
     """
     one, two = each
     if one.about is None or two.about is None:
@@ -492,20 +492,20 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     spread = variance(gap, dims)
     of_groups = isinstance(gap, OfGroups) and gap.members not in dims
     if of_groups and spread > NOTHING**2:
-        return paired(one, two, spread)
+        return paired(one, two, spread, 2 / stretch)
     found = difference(one, two, spread, float(np.minimum(one.df, two.df)))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found
     return replace(found, unremoved=second_order_bias(gap.bends, gap.shape[1]))
 
 
-def paired(one: Estimated, two: Estimated, spread: float) -> Estimated:
-    """The difference of two averages over random groups, with the limits of a paired t test: ``d ± t·√V_d``."""
+def paired(one: Estimated, two: Estimated, spread: float, most: float) -> Estimated:
+    """The difference of two averages over random groups, at most `most`, with limits of a paired t test, d ± t·√V_d."""
     value, error = one.estimate - two.estimate, math.sqrt(spread)
     df = float(np.minimum(one.df, two.df))
 
     def about(t: Limit) -> Limits:
-        return np.maximum(value - t * error, -2.0), np.minimum(value + t * error, 2.0)
+        return np.maximum(value - t * error, -most), np.minimum(value + t * error, most)
 
     return Estimated(value, 0.0, error, df, about=about)
 

@@ -21,6 +21,7 @@ def report(ratings: xr.DataArray) -> None:
     values = ratings.values
     scale = _scale(values[~np.isnan(values)])
     if scale is None:
+        _report_code(values[~np.isnan(values)])
         return
     low, high = scale
     places = np.argwhere((values < low) | (values > high))
@@ -31,6 +32,18 @@ def report(ratings: xr.DataArray) -> None:
         f"{f' and {len(places) - 1} more' if len(places) > 1 else ''}: correct it if it is a typing error",
         "far_rating",
     )
+
+
+def _report_code(values: FloatArray) -> None:
+    """Warn of one negative number beside grades from 1, however often it is given."""
+    grades, counts = np.unique(values, return_counts=True)
+    known = grades[1:]
+    if len(known) in _GRADES and grades[0] < 0 and known[0] >= 1 and (grades == np.rint(grades)).all():
+        validate.warn_once(
+            f"the human scores are grades from {known[0]:g} to {known[-1]:g}, and {grades[0]:g} in "
+            f"{validate.counted(int(counts[0]), 'rating')}: write it as NaN (an empty cell) if it means a missing one",
+            "far_rating",
+        )
 
 
 def _scale(values: FloatArray) -> tuple[float, float] | None:

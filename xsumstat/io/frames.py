@@ -15,6 +15,7 @@ from xsumstat.core import arguments, extras, validate
 from xsumstat.dataset import text_attrs
 from xsumstat.io import (
     cells,
+    criteria,
     declarations,
     mtme,
     recognised,
@@ -211,6 +212,9 @@ def _with_ratings(
     """Scores, with the ratings beside them and the raters' mean among them."""
     labelled = [system, input, *dims]
     names = by_raters.check(ratings, rater, labelled)
+    if rater is None and len(names) > 1:
+        others = list(frame.columns) if wide else frame[metric or "metric"].unique().tolist()
+        criteria.warn_of_raters(names, others)
     used = {"system": system, "input": input, **{dim: dim for dim in dims}, **({"rater": rater} if rater else {})}
     rows.known_columns(frame, used)
     tabular.check_flat(frame, list(used.values()))

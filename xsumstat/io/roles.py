@@ -245,7 +245,7 @@ def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
 
 
 def _is_judge(name: str) -> bool:
-    return bool(set(_words(name)) & set(JUDGES))
+    return bool(set(words_of(name)) & set(JUDGES))
 
 
 def labels_of(frame: pd.DataFrame) -> list[str]:
@@ -257,7 +257,7 @@ def labels_of(frame: pd.DataFrame) -> list[str]:
 
 def is_lower(name: str) -> bool:
     """Whether a metric of this name is usually better when lower."""
-    return spelt(name) in LOWER_IS_BETTER or bool(set(_words(name)) & set(LOWER_IS_BETTER))
+    return spelt(name) in LOWER_IS_BETTER or bool(set(words_of(name)) & set(LOWER_IS_BETTER))
 
 
 def _fields(
@@ -327,7 +327,7 @@ def raters_in(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
 
 def _is_own(frame: pd.DataFrame, name: str, raters: list[str]) -> bool:
     """Whether a column such as "ann_max" has ratings of its own, and not the greatest of the raters'."""
-    first, *others = _words(name) or [""]
+    first, *others = words_of(name) or [""]
     if first not in RATERS or len(others) != 1 or others[0] not in _PEOPLE_TOO:
         return False
     numeric = [each for each in raters if _is_number(frame[each])]
@@ -340,12 +340,12 @@ def _is_own(frame: pd.DataFrame, name: str, raters: list[str]) -> bool:
 
 def _single(columns: list[str]) -> list[str]:
     """The columns, unless a rater has several (one for each rated quality)."""
-    people = {tuple(_words(name)[:2]) for name in columns}
+    people = {tuple(words_of(name)[:2]) for name in columns}
     return columns if len(people) == len(columns) else []
 
 
 def _is_rater(name: str) -> bool:
-    first, *others = _words(name) or [""]
+    first, *others = words_of(name) or [""]
     if not others or first not in {*RATERS, *NUMBERED_RATERS} or others[-1] in NO_RATERS:
         return False
     short = len(others) == 1 and (others[0].isdecimal() or len(others[0]) == 1)
@@ -368,7 +368,7 @@ def _is_number(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column.dtype)) and not pd.api.types.is_bool_dtype(column.dtype)
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     """Words of a name in lower case: "annotator.Bob2" has three."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+", name)]
 

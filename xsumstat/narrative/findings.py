@@ -484,7 +484,7 @@ def agreement(result: xr.Dataset) -> list[str]:
     if math.isnan(alpha):
         return ["Krippendorff's alpha is undefined: no output has two ratings, or all ratings are equal."]
     low, high = float(result["ci_low"]), float(result["ci_high"])
-    said = f"Krippendorff's alpha is {estimate(alpha, low, high)}"
+    said = f"Krippendorff's alpha is {estimate(alpha, low, high, digits_of_alpha(alpha))}"
     if math.isnan(low):
         return [f"{said}, without an interval. {_in_words(alpha)}"]
     beside = "The whole interval is in this class."
@@ -495,6 +495,11 @@ def agreement(result: xr.Dataset) -> list[str]:
 
 def _in_words(alpha: float) -> str:
     return f"Krippendorff calls this {_reading(alpha)} (.667 or more: tentative conclusions; .8 or more: reliable)."
+
+
+def digits_of_alpha(alpha: float) -> int:
+    """Digits with which an alpha reads as it is: .7964 is not .80."""
+    return next((digits for digits in (2, 3) if _reading(round(alpha, digits)) == _reading(alpha)), 4)
 
 
 def _reading(alpha: float) -> str:
@@ -577,7 +582,9 @@ def pca(result: xr.Dataset) -> list[str]:
         apart = np.linalg.norm(at[there][:, None] - at[there][None], axis=-1)
         np.fill_diagonal(apart, math.inf)
         one, other = np.unravel_index(np.argmin(apart), apart.shape)
-        said.append(f"{name(named[there[one]])} and {name(named[there[other]])} are closest together.")
+        alone = "this component" if len(explained) == 1 else f"these {len(explained):,} components"
+        pair = f"{name(named[there[one]])} and {name(named[there[other]])}"
+        said.append(f"In {alone}, {pair} are closest together; others may correlate more.")
     return said + undefined(result, "coordinate")
 
 

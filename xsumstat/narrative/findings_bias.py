@@ -27,7 +27,8 @@ def bias(result: xr.Dataset) -> list[str]:
             continue
         one = result.sel(covariate=covariate)
         is_group = "is_group" in result and bool(one["is_group"])
-        where = f"of {name(covariate)}" if is_group else f"with a higher {name(covariate)}"
+        of_means = "mean " if result.attrs.get("level") == "system" else ""
+        where = f"of {name(covariate)}" if is_group else f"with a higher {of_means}{name(covariate)}"
         said += _biases(one, p.sel(covariate=covariate).values, name(covariate), where, _unit(covariate, is_group))
     if quiet:
         said.append(_no_bias(result.sel(covariate=quiet), joined([name(each) for each in quiet]), _unit("", True)))
@@ -66,12 +67,12 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
     ended = clear & at_ceiling(one)
     noisy = clear & ~np.isnan(explained) & ~ended
     biased = clear & ~noisy & ~ended
-    whom = scope.words(one.attrs, ", for ")
+    whom, what = scope.words(one.attrs, ", for "), "systems" if one.attrs.get("level") == "system" else "outputs"
     said: list[str] = []
     parts = []
     for word, side in (("too high", _sign(one) > 0), ("too low", _sign(one) < 0)):
         if named := [_with_slope(one, int(at)) for at in np.flatnonzero(biased & side)]:
-            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} outputs {where} {word}")
+            parts.append(f"{listed(named)} {'score' if len(named) > 1 else 'scores'} {what} {where} {word}")
     if parts:
         said.append(wording.Sentence("; ".join(parts), f"slopes in {unit}; {basis(one)}"))
     for word, side in (("higher", _sign(one) > 0), ("lower", _sign(one) < 0)):
@@ -80,12 +81,12 @@ def _biases(one: xr.Dataset, p: FloatArray, covariate: str, where: str, unit: st
             several = len(named) > 1
             verb = "score" if several else "scores"
             said.append(
-                f"{listed(named)} {verb} outputs {where} {word} than human scores imply{whom}. "
+                f"{listed(named)} {verb} {what} {where} {word} than human scores imply{whom}. "
                 "Noise in the human scores alone may explain that: no bias is shown if their reliability is "
                 f"{number(float(explained[at].max()))} or less{' for some of these metrics' if several else ''}."
             )
         if (at := np.flatnonzero(ended & side)).size:
-            said.append(_of_ceiling(one, at, f"outputs {where} {word} than human scores imply{whom}"))
+            said.append(_of_ceiling(one, at, f"{what} {where} {word} than human scores imply{whom}"))
     if untold.any():
         named = [name(labels(one)[at]) for at in np.flatnonzero(untold)]
         said.append(
@@ -152,8 +153,8 @@ def explained_below(one: xr.Dataset) -> FloatArray:
 
 
 def bias_closing(result: xr.Dataset) -> list[str]:
-    """The compared errors, where they were not chosen."""
-    if "level_reason" not in result.attrs:
+    """The compared errors, and why these, where they were not chosen."""
+    if "level" not in result.attrs:
         return []
     compared = {
         "input": "outputs of the same input",
@@ -161,4 +162,5 @@ def bias_closing(result: xr.Dataset) -> list[str]:
         "global": "all outputs",
         "system": "the systems' means",
     }[result.attrs["level"]]
-    return [f"This compares {compared} (level={result.attrs['level']!r}), as {result.attrs['level_reason']}."]
+    why = f", as {result.attrs['level_reason']}" if "level_reason" in result.attrs else ""
+    return [f"This compares {compared} (level={result.attrs['level']!r}){why}."]

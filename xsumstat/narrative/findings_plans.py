@@ -12,6 +12,7 @@ import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
+from xsumstat.core.types import FloatArray
 from xsumstat.dataset import scope, wording
 from xsumstat.dataset.wording import name, number, setting
 from xsumstat.narrative.findings import labels
@@ -81,7 +82,7 @@ def plan(result: xr.Dataset) -> list[str]:
     tried = result["n_inputs"].values if "n_inputs" in result.coords else result.attrs.get("n_inputs", math.nan)
     fewest = float(np.min(tried)) if "test" in result.attrs else math.nan
     said: list[str] = []
-    lacking: dict[str, list[str]] = {}  # designs for which no number is enough
+    lacking: dict[str, list[tuple[str, FloatArray]]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
         one = result["least_inputs"].isel(dict(zip(dims, at, strict=True)))
@@ -95,16 +96,26 @@ def plan(result: xr.Dataset) -> list[str]:
         least = _least(one, fewest)
         if least is None:
             of = "systems" if "n_systems" in one.dims else "inputs"
-            lacking.setdefault(of, []).extend([who] if who else [])
+            lacking.setdefault(of, []).append((who, result[what].isel(dict(zip(dims, at, strict=True))).values.ravel()))
             continue
         needed = f"{who} needs {least}" if who else f"the smallest design has {least}"
         said.append(needed + _about(result.isel(dict(zip(dims, at, strict=True)))))
     for of, whose in lacking.items():
-        whom = f" for {wording.listed(whose, last='or')}" if whose else ""
-        said.append(f"none of these numbers of {of} is enough{whom}")
+        said.append(_not_enough(result, of, whose, what))
     most = 3
     told = "; ".join(said[:most]) + (f"; and {len(said) - most:,} more" if len(said) > most else "")
     return [f"For {wanted}, {told}.", *_whom(result)]
+
+
+def _not_enough(result: xr.Dataset, of: str, whose: list[tuple[str, FloatArray]], what: str) -> str:
+    """That no number of systems (or inputs) reaches the target, with the numbers and what they reach."""
+    named = [who for who, _ in whose if who]
+    whom = f" for {wording.listed(named, last='or')}" if named else ""
+    tried = np.unique(result[f"n_{of}"].values).tolist() if f"n_{of}" in result.coords else []
+    numbers = f" ({wording.listed(f'{int(n):,}' for n in tried)})" if tried else ""
+    reached = np.concatenate([values for _, values in whose])
+    ends = dict.fromkeys(number(float(end)) for end in (np.nanmin(reached), np.nanmax(reached)))
+    return f"none of these numbers of {of}{numbers} is enough{whom}: the {what} is {' to '.join(ends)}"
 
 
 def _test(attrs: Mapping[Any, Any]) -> str:

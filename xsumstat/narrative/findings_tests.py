@@ -442,8 +442,10 @@ def range_drop(result: xr.Dataset) -> list[str]:
     beyond = [cell for cell in cells if values["excess_pvalue"][cell] <= alpha and values["excess"][cell] > 0]
     at, to = max(cells, key=lambda cell: float(values["difference"][cell]))
     tested = np.isfinite([values["excess_pvalue"][cell] for cell in cells]).any()
+    pairs = joined([f"{name(rows[row])} with {name(columns[column])}" for row, column in beyond], 3)
+    which = f" ({pairs})" if beyond else ""
     second = (
-        f"by more than the narrower range explains in {len(beyond):,}"
+        f"by more than the narrower range explains in {len(beyond):,}{which}"
         if tested
         else "what the narrower range explains is unknown"
     )

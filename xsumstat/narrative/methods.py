@@ -81,6 +81,8 @@ _OLDER_TESTS = {
 }
 # Analyses of parts of the systems, or of each rater, on which other inputs are constant.
 _OF_PARTS = ("top_k_corr", "close_corr", "human_ceiling", "range_drop")
+# Analyses that compare two metrics on the outputs that both have scored.
+_OF_PAIRS = ("compare_metrics", "perm_test", "boot_test", "corr_test", "equivalence")
 _RATER_MARGINS = {
     "rater_sd": "the standard deviation of single raters' correlations",
     "rater_range": "the range of single raters' correlations",
@@ -284,7 +286,7 @@ def _systems_left_out(ranking: xr.Dataset) -> str:
 
 def _outputs_left_out(ranking: xr.Dataset) -> str:
     """How many outputs without a score each task leaves out."""
-    if ranking.get(left_out.OUTPUTS, _NONE).dims != ("task",):
+    if ranking.get(left_out.OUTPUTS, _NONE).dims != ("task",) or not any(ranking[left_out.OUTPUTS].values):
         return ""
     groups: dict[str, list[str]] = {}
     for name, n in zip(*(ranking[name].values.tolist() for name in ("task", left_out.OUTPUTS)), strict=True):
@@ -532,6 +534,8 @@ def _unpaired(attrs: Mapping[Any, Any]) -> str:
     n = attrs.get(left_out.OUTPUTS)
     if n is None:
         return ""
+    if attrs.get("analysis") in _OF_PAIRS:
+        return f"Two metrics are compared on outputs with both scores and a human score; each alone lacks {n} outputs. "
     noun, lack = ("output", "lacks") if n == "1" else ("outputs", "lack")
     return f"For each metric we left out {n} {noun} that {lack} its score or the human score. "
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -204,6 +205,16 @@ def _legend(
         text.set(text=name, **style.PLAIN)
     ready.get_title().set(color=style.ink(), **style.PLAIN)
     return ready
+
+
+def broken(name: str, width: int) -> str:
+    """A name in lines of about `width` signs, broken after blanks, hyphens, underscores and full stops if possible."""
+    lines = [""]
+    for piece in re.findall(r"[^\s_.\-]*[\s_.\-]+|[^\s_.\-]+", name):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(part for line in lines for part in textwrap.wrap(line.strip(), width))
 
 
 def _columns(names: Sequence[str], width: float) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import textwrap
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -317,7 +316,7 @@ def _beside_cells(labels: xr.DataArray, lower: list[bool], side: float) -> list[
         name + (" (lower is better)" if turned else "")
         for name, turned in zip(captions.texts(labels), lower, strict=True)
     ]
-    return [textwrap.fill(name, max(8, int((side - 0.1) / 0.065))) for name in names]
+    return [layout.broken(name, max(8, int((side - 0.1) / 0.065))) for name in names]
 
 
 def _rim(axes: Any, reaches: list[tuple[float, float]], lower: list[bool], names: list[str]) -> None:

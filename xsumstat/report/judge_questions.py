@@ -12,13 +12,11 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import align, golds, locate, scale_checks, wording
+from xsumstat.dataset import golds, locate, scale_checks, wording
 from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
 # Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
-# So many different ratings at most are grades.
-MOST_GRADES = 10
 # Differences of two systems that are planned for, in standard deviations of the human scores.
 DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # Margins of the alternative annotator test that its authors advise for experts (the default) and for crowd workers, and
@@ -101,7 +99,7 @@ def about_judges(
             Ask("repeatability", how, of=lambda: every_run, picture="repeatability", table=False)
         ]
     classes = scale_checks.values_of(people.each)
-    if 2 <= len(classes) <= MOST_GRADES and not align.is_turned(people.values):  # negated grades are none
+    if 2 <= len(classes) <= scale_checks.MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)

@@ -16,7 +16,7 @@ from xsumstat.coefficients.table import get
 from xsumstat.core.types import TOLERANCE, IntArray
 from xsumstat.dataset import calibrated, wording
 from xsumstat.dataset.wording import alpha_of
-from xsumstat.narrative import findings_bias
+from xsumstat.narrative import findings_bias, turned
 from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, DIFFERENCES, EXPERTS, Ask
 from xsumstat.report.judge_subject import People, Subject, graded_scores
 
@@ -161,9 +161,10 @@ def leaning(tests: xr.Dataset, label: Hashable, people: People) -> Leaning | Non
     for side in ("high", "low"):
         found[side].sort(key=lambda name: -slopes[name])
     low_first = bool(found["high"] and found["low"]) and slopes[found["low"][0]] > slopes[found["high"][0]]
-    return (
-        Leaning(**found, low_first=low_first, beside="the other system" + "s" * (len(systems) > 2)) if tested else None
-    )
+    if not tested:
+        return None
+    sides = ("favourably", "harshly") if turned.sentence(tests.sel(metric=[label])) else ("high", "low")
+    return Leaning(**found, low_first=low_first, beside="the other system" + "s" * (len(systems) > 2), sides=sides)
 
 
 @dataclass(frozen=True)
@@ -180,10 +181,12 @@ class Leaning:
     untested: list[str]
     low_first: bool
     beside: str
+    sides: tuple[str, str]  # what follows "too": of scores that are better when lower, high is no side
 
     def told(self) -> str:
         """What follows the judge's name; empty if nothing is significant."""
-        sides = [(self.high, "high"), (self.low, "low")]
+        high, low = self.sides
+        sides = [(self.high, high), (self.low, low)]
         parts = [(names, side) for names, side in (sides[::-1] if self.low_first else sides) if names]
         said = []
         if parts:
@@ -195,7 +198,7 @@ class Leaning:
         for doubtful, why in ((self.noise, "noise in the human scores"), (self.ended, ENDED)):
             if doubtful:
                 names = wording.listed(doubtful)
-                said.append(f"seems to score {names} too high or too low, which {why} may explain")
+                said.append(f"seems to score {names} too {high} or too {low}, which {why} may explain")
         return "; it ".join(said)
 
     @property
@@ -206,7 +209,8 @@ class Leaning:
 
 def _favoured(tests: xr.Dataset, people: People) -> list[str]:
     """Which systems each judge scores too high or too low."""
-    said, none = [], []
+    said: list[str] = []
+    none: dict[tuple[str, str], list[str]] = {}
     untested: list[str] = []
     for label in tests["metric"].values.tolist():
         found = leaning(tests, label, people)
@@ -214,11 +218,11 @@ def _favoured(tests: xr.Dataset, people: People) -> list[str]:
         if found is not None and found.told():
             said.append(f"{wording.name(label)} {found.told()}.")
         elif found is not None:
-            none.append(wording.name(label))
-    if none:
+            none.setdefault(found.sides, []).append(wording.name(label))
+    for (high, low), names in none.items():
         said.append(
-            f"{wording.listed(none)} {'scores' if len(none) == 1 else 'score'} no system significantly too high or too "
-            "low. This does not show equal treatment."
+            f"{wording.listed(names)} {'scores' if len(names) == 1 else 'score'} no system significantly too {high} or "
+            f"too {low}. This does not show equal treatment."
         )
     return [*said, *(f"{wording.capitalised(each)}." for each in dict.fromkeys(untested))]
 

@@ -18,7 +18,7 @@ from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
-from xsumstat.narrative import conclusions, methods
+from xsumstat.narrative import conclusions, methods, turned
 from xsumstat.report import (
     judge_questions,
     judge_remarks,
@@ -274,7 +274,7 @@ def _title(result: xr.Dataset) -> str:
     if a["analysis"] == "alt_test":
         return f"{told}, margin {wording.setting(float(a['margin']))}"
     if a["analysis"] == "bias" and a["given"].startswith("system="):
-        told = _BY_SYSTEM
+        told = _BY_SYSTEM.replace("higher", "better") if turned.sentence(result) else _BY_SYSTEM
     if a["analysis"] in ("bias", "compare_systems"):
         return f"{told}; {wording.correction_words(result)}"
     if told:

@@ -69,12 +69,12 @@ class Subject:
     @functools.cached_property
     def severity(self) -> Severity | None:
         """The most severe rater, or the mildest."""
-        return Severity.of(self.people.each, self.people.values)
+        return Severity.of(self.people.as_given, self.people.values)
 
     @functools.cached_property
     def uneven(self) -> str:
         """How the raters' severity moves the systems' means, or that it is unknown; empty if neither."""
-        each = self.people.each
+        each = self.people.as_given
         if self.people.n_raters < 2 or set(each.dims) != {"rater", *facts.CELLS}:
             return ""
         return rater_severity.unknown(each) or ("" if self.severity is None else self.severity.effect)
@@ -148,11 +148,12 @@ def _check_one_table(score: xr.DataArray, people: People) -> None:
     for dim in sizes:
         if dim not in ("metric", *facts.CELLS):
             of = score if dim in score.dims else people.values
-            label = repr(of.indexes[dim][0]) if dim in of.indexes else "0"
-            choose = "sel" if dim in of.indexes else "isel"
+            label = of.indexes[dim][0] if dim in of.indexes else 0
+            choose = f"ds.{'sel' if dim in of.indexes else 'isel'}({dim}={label!r}).meta.report(kind='judge')"
+            choose = choose if arguments.in_python() else f"--only {dim}={label}"
             raise ValueError(
-                f"a judge report covers one score for each output, and each has {sizes[dim]} along {dim!r}. Choose one"
-                + arguments.only_in_python(f": ds.{choose}({dim}={label}).meta.report(kind='judge')")
+                f"a judge report covers one score for each output, and each has {sizes[dim]} along {dim!r}. Choose "
+                f"one: {choose}"
             )
 
 
@@ -166,6 +167,11 @@ class People:
     n_raters: int
     values: xr.DataArray
     each: xr.DataArray
+
+    @property
+    def as_given(self) -> xr.DataArray:
+        """Ratings as they came, not turned where lower is better."""
+        return -self.each if align.is_turned(self.values) else self.each
 
     @property
     def several(self) -> bool:

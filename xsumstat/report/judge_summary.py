@@ -18,17 +18,13 @@ from xsumstat.dataset import align, checks, facts, locate, scale_checks, scope, 
 from xsumstat.inference import ratios
 from xsumstat.narrative import findings, findings_bias, findings_drift, findings_judges, findings_tests
 from xsumstat.report import judge_remarks, judge_runs, odd_raters
-from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, MOST_GRADES, USUAL_MARGINS
+from xsumstat.report.judge_questions import BY_SYSTEM, CROWD_TEST, USUAL_MARGINS
 from xsumstat.report.judge_subject import People, Subject
 
 # So many judges have a line each.
 _MOST_JUDGES = 3
 # Fewer prompts or raters than these are weak points, as is an alpha below Krippendorff's lower limit.
 _FEWEST_PROMPTS, _FEWEST_RATERS = 30, 3
-
-# Values that a judge gives beside the raters' grades may be codes for missing scores if they are so few, and most of
-# its scores are grades.
-_FEW_CODES, _MOSTLY = 2, 0.6
 
 # What follows a verdict of the alternative annotator test that a judge without knowledge gets, too.
 _AS_A_CONSTANT = ", as may a judge that gives every output the most frequent grade"
@@ -242,8 +238,9 @@ def _weak_points(about: Subject, shown: Results) -> str:
         checked.append("the raters' agreement")
         reached = float(reliability["alpha"])
         if reached < findings.LEAST_ALPHA:
+            shown_alpha = wording.number(reached, findings.digits_of_alpha(reached))
             weak.append(
-                f"the raters' agreement is low (Krippendorff's alpha {wording.number(reached)}, below "
+                f"the raters' agreement is low (Krippendorff's alpha {shown_alpha}, below "
                 f"{wording.number(findings.LEAST_ALPHA, 3)})"
             )
     if not people.several:
@@ -255,7 +252,7 @@ def _weak_points(about: Subject, shown: Results) -> str:
     weak += _few_prompts(about)
     if people.n_raters and people.n_raters < _FEWEST_RATERS:
         weak.append(f"there are only {people.n_raters} raters" if people.n_raters > 1 else "there is only one rater")
-    weak += odd_raters.told(_as_given(people), shown.get("human_ceiling")) if people.n_raters > 1 else []
+    weak += odd_raters.told(people.as_given, shown.get("human_ceiling")) if people.n_raters > 1 else []
     if about.ds.sizes["system"] > 1 and not about.shared:
         weak.append("no prompt has scores of two systems, and outputs of different prompts are compared")
     if about.uneven:
@@ -333,8 +330,12 @@ def _tied(about: Subject, shown: Results) -> list[str]:
             [f"{wording.joined(each)}, {who} in {100 * people:.0f} % (accuracy with ties counts them)"] if each else []
         )
     score = about.ds["score"].sel(metric=about.judges)
-    tied, there, *_ = facts.ties(score, about.people.values)
-    return [
+    tied, there, by_gold, scored = facts.ties(score, about.people.values)
+    people, of = int(by_gold.values.max()), int(scored.values.max())
+    said = []
+    if about.ds.sizes["system"] > 2 and people > checks.OFTEN_TIED * of:
+        said.append(f"people give all systems one score for {people:,} of {of:,} prompts, left out of the agreement")
+    return said + [
         f"{wording.name(label)} gives all systems one score for {one:,} of {of:,} prompts, left out of its agreement"
         for label, one, of in zip(about.judges, tied.values.tolist(), there.values.tolist(), strict=True)
         if one > checks.OFTEN_TIED * of
@@ -383,30 +384,15 @@ def _people_themselves(about: Subject) -> list[str]:
     ]
 
 
-def _as_given(people: People) -> xr.DataArray:
-    """Ratings as they came, not turned where lower is better."""
-    return -people.each if align.is_turned(people.values) else people.each
-
-
 def _no_grades(about: Subject) -> list[str]:
     """Judges whose scores are grades of the raters except for a few values far off, as -1 for a missing score."""
-    grades = scale_checks.values_of(_as_given(about.people))
-    if not 2 <= len(grades) <= MOST_GRADES:
-        return []
-    low, high = grades.min(), grades.max()
+    grades = scale_checks.values_of(about.people.as_given)
     told = []
     for label in about.judges:
-        score = locate.checked_scores(about.ds).sel(metric=label).values
-        given, counts = np.unique(score[~np.isnan(score)], return_counts=True)
-        off = (
-            (given < low - 1)
-            | (given > high + 1)
-            | ((given < 0) & (low >= 0))
-            | ((given <= 0) & (low > 0) & (given.max() >= high))
-        )
-        if 0 < off.sum() <= _FEW_CODES and counts[np.isin(given, grades)].sum() > _MOSTLY * counts.sum():
-            each = [f"{value:g} ({counted:,} outputs)" for value, counted in zip(given[off], counts[off], strict=True)]
-            verb = "is no grade" if off.sum() == 1 else "are no grades"
+        found = scale_checks.codes(locate.checked_scores(about.ds).sel(metric=label).values, grades)
+        if found:
+            each = [f"{value:g} ({validate.counted(n, 'output')})" for value, n in found.items()]
+            verb = "is no grade" if len(found) == 1 else "are no grades"
             told.append(
                 f"{wording.joined(each)} by {wording.name(label)} {verb} of the raters, perhaps a missing score"
             )

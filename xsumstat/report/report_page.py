@@ -100,9 +100,9 @@ class Page(abc.ABC):
     @abc.abstractmethod
     def _answers(self, top: int) -> list[str]: ...
 
-    def html(self) -> str:
-        """The self-contained page; its pictures need matplotlib."""
-        return document(self.name, self._body(1))
+    def html(self, rules: Sequence[str] = ()) -> str:
+        """The self-contained page, with what became of rules, if any; its pictures need matplotlib."""
+        return document(self.name, self._body(1, rules))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page into a file, whole or not at all.
@@ -120,13 +120,14 @@ class Page(abc.ABC):
             raise FileNotFoundError(f"path {str(target)!r}: there is no folder {folder}")
         write_whole(target, self.html())
 
-    def _body(self, top: int) -> str:
+    def _body(self, top: int, rules: Sequence[str] = ()) -> str:
         """The page from its heading, of this level, to the code; `_answers` differ, the rest does not."""
         rows = "".join(f"<dt>{as_html(what)}</dt><dd>{as_html(told)}</dd>" for what, told in self.data)
         parts = [
             f'<h{top} class="top">{self.question} <bdi>{as_html(self.name)}</bdi></h{top}>\n',
             f'<p class="about">{as_html(self.about())}</p>\n',
             set_off(self.verdict()),
+            *((heading(top, "Requirements"), set_off(rules)) if rules else ()),
             *self._answers(top),
             *(heading(top, "The scores"), f"<dl>{rows}</dl>\n"),
             *(heading(top, "For a paper"), *(f"<p>{as_html(text)}</p>\n" for text in self.paper())),

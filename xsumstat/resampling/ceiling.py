@@ -99,7 +99,7 @@ class JackknifeCeiling(_Ceiling):
         numbers = []
         for own, parts, one in zip(ready[:-1], means, ones, strict=False):
             undefined = sum(jackknife.n_undefined(each, self.dims) for each in own)
-            gap = jackknife.of_two([parts, means[-1]], [one, ones[-1]], self.dims)
+            gap = jackknife.of_two([parts, means[-1]], [one, ones[-1]], self.dims, self.measure.coefficient.stretch)
             limits, apart = (each.interval(self.confidence_level) for each in (one, gap))
             by_rater = (each.value for each in own)
             numbers.append((one.estimate, *limits, one.standard_error, undefined, gap.estimate, *apart, *by_rater))

@@ -67,7 +67,7 @@ def estimated(
             found.append((one.estimate, one.undefined, one.resting))
             continue
         two = others[0]
-        both = jackknife.of_two([one.parts, two.parts], [one.estimate, two.estimate], dims)
+        both = jackknife.of_two([one.parts, two.parts], [one.estimate, two.estimate], dims, measure.coefficient.stretch)
         resting = one.resting if one.resting >= 0 else two.resting
         found.append((both, max(one.undefined, two.undefined), resting))
     return found
