@@ -57,7 +57,9 @@ def test_means_and_tests_warn_of_severe_raters(by, severe, told):
     shift = f"by up to {moved(rows):.2f} against each other".replace("0.", ".")
     for ask in asks:
         with pytest.warns(CautionWarning, match=shift) if told else contextlib.nullcontext() as caught:
-            ask()
+            result = ask()
+        said = "means and tests do not correct this."
+        assert (said in result.meta.conclusion()) == (said in result.meta.methods()) == told
         if told:
             (one,) = [each for each in caught if each.message.code == "uneven_raters"]
             assert "carl grades" in str(one.message) and "lower than the others" in str(one.message)

@@ -91,7 +91,7 @@ def test_without_pairs_of_systems_equal_scores_are_told_alone():
 def test_what_more_runs_do_to_agreement_needs_both_numbers(r):
     said = conclusion(runs(correlation=[r]))
     told = f"from {number(r[0])} to {number(r[1])}" if not np.isnan(r).any() else None
-    assert ("the correlation with" in said) == (told is not None) and (told is None or told in said)
+    assert ("Pearson's r with" in said) == (told is not None) and (told is None or told in said)
 
 
 def test_reliability_that_cannot_be_estimated_is_not_a_number():

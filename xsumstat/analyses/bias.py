@@ -139,14 +139,14 @@ def bias(
     clusters = clustering.of_scores(scores, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
     lazy = chunking.is_lazy(scores.score) or chunking.is_lazy(scores.gold)
-    ceiling = None if lazy else ceilings.of(scores.score, scores.gold)
+    ended = {} if lazy else ceilings.of(scores.score, scores.gold)
     scores, ratings = _ratings(scores, along, method) if pooled else (scores, None)
     found = _slopes(scores, ratings, question, asked, progress)
     _warn(found, scores, method)
     return results.result(
         found, scores, analysis="bias", method=method, level=level, level_reason=reason, given=", ".join(scores.given),
         joint=joint, resample=dims, confidence_level=confidence_level, cluster=names or None,
-        along=along if ratings is not None else None, ceiling=ceiling,
+        along=along if ratings is not None else None, **ended,
     )  # fmt: skip
 
 

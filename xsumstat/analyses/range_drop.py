@@ -108,6 +108,8 @@ def range_drop(
     requested = ranges.requested(deciding, above, between, baseline, top, keep, unit)
     mask = requested.mask(deciding)
     ranges.warn_empty(mask, deciding.notnull().any("metric"))
+    if requested.top:
+        ranges.warn_of_ties(deciding, requested.top)
     kept = mask.transpose("system", "input").values
     pairs = np.array(np.triu_indices(score.sizes["metric"], 1)).T
     seed = draws.seed_of(rng)

@@ -136,16 +136,22 @@ def _connected(there: BoolArray) -> tuple[int, np.ndarray]:
     return int(n), group
 
 
-def warn_uneven(ds: xr.Dataset, values: xr.DataArray, systems: list[int] | None = None) -> None:
-    """Warn where human scores are means of ratings that severe raters gave to the systems (all or some) unevenly."""
+def warn_uneven(ds: xr.Dataset, values: xr.DataArray, systems: list[int] | None = None) -> str | None:
+    """Warn where human scores are means of ratings that severe raters gave to the systems (all or some) unevenly.
+
+    The attr `uneven_raters` of results.
+    """
+    told = None
     if chunking.is_lazy(values) or set(values.dims) != set(facts.CELLS):
-        return
+        return told
     for ratings in golds.ratings_in(ds).values():
         if set(ratings.dims) == {"rater", *facts.CELLS} and _is_mean(values, ratings):
             some = slice(None) if systems is None else systems
             said = effect_on_means(ratings.astype(float).isel(system=some), values.isel(system=some))
             if said:
-                validate.warn(f"{said}; means and tests do not correct this", "uneven_raters")
+                told = said
+                validate.warn(f"{said}; {wording.UNCORRECTED}", "uneven_raters")
+    return told
 
 
 def _is_mean(values: xr.DataArray, ratings: xr.DataArray) -> bool:

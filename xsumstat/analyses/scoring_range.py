@@ -263,7 +263,7 @@ def _best(values: FloatArray, top: int) -> Any:
     return found & ~np.isnan(values)
 
 
-def warn_of_ties(score: xr.DataArray, top: int, later: Checks) -> str:
+def warn_of_ties(score: xr.DataArray, top: int, later: Checks | None = None) -> str:
     """Say on how many inputs the order of the systems decides which of equal outputs are among the best.
 
     What descriptions of the range add, where scores are in memory and some tie.
@@ -276,7 +276,7 @@ def warn_of_ties(score: xr.DataArray, top: int, later: Checks) -> str:
         output_dtypes=[bool],
     )
     tied = tied.any("metric")
-    later.make(_warn_of_ties, tied.sum(), tied.size, top)
+    (later or Checks()).make(_warn_of_ties, tied.sum(), tied.size, top)
     return " (of equal ones the first)" if not chunking.is_lazy(tied) and bool(tied.any()) else ""
 
 

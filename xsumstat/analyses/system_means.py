@@ -91,7 +91,7 @@ def system_means(
     confidence_level = validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
-    rater_severity.warn_uneven(ds, scores.gold)
+    uneven = rater_severity.warn_uneven(ds, scores.gold)
     scores, groups = few_ratings.drawn_from(ds, scores, strata)
     if method == "ridge" and groups.strata.own_spread:
         raise ValueError(
@@ -117,7 +117,7 @@ def system_means(
     numbers = _cut(results.together(found), limits).assign(weight=weight)
     numbers = numbers.assign_coords(_descriptions(scores.score))
     attrs: dict[str, Any] = {"method": method, "target": target, "confidence_level": confidence_level}
-    attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata}
+    attrs |= {"helped_by": ", ".join(map(str, scores.metrics)), "strata": strata, "uneven_raters": uneven}
     attrs |= groups.attrs(ds)
     if not scores.lazy:
         attrs["n_systems"] = int(

@@ -138,15 +138,16 @@ def compare_systems(
     pairs = system_tests.unordered(rows, columns)
     if not len(pairs):
         raise ValueError("a comparison needs two systems: system and other name only one")
+    uneven = None
     if golds.ratings_in(ds):
         compared = sorted({*rows, *columns})
         by = [score.isel(metric=at) for at in range(score.sizes["metric"])] if ratings is None else [ratings.gold]
         for values in by:
-            rater_severity.warn_uneven(ds, values, compared)
+            uneven = rater_severity.warn_uneven(ds, values, compared) or uneven
     groups = None if between is None else slices.groups_of(ds, "between", between, ("system",))
     further = [*map(str, score.dims[:-2])] if ratings is None else ["metric", *ratings.further]
     families.check_correction(adjust, within, [*further, *DIMS])
-    attrs: dict[str, Any] = {"alpha": alpha, "between": between}
+    attrs: dict[str, Any] = {"alpha": alpha, "between": between, "uneven_raters": uneven}
     if ratings is not None:
         by_pair = system_differences.tested(ratings, strata, pairs, target, alternative, alpha)
         found = _laid_out(by_pair, pairs, score, rows, columns).expand_dims(metric=[ratings.gold_name])

@@ -99,6 +99,15 @@ def drawn_tasks(attrs: Mapping[Any, Any]) -> str:
     return f"{int(attrs['n_resamples']):,} draws of {int(attrs['n_tasks']):,} tasks{within}"
 
 
+# What follows how raters' severity moves the systems' means.
+UNCORRECTED = "means and tests do not correct this"
+
+
+def uneven_raters(attrs: Mapping[Any, Any]) -> str:
+    """How raters' severity moves the systems' means, as a sentence; empty if it does not."""
+    return f"{capitalised(str(attrs['uneven_raters']))}; {UNCORRECTED}." if "uneven_raters" in attrs else ""
+
+
 def n_tasks(result: xr.Dataset) -> int:
     """How many tasks a ranking averages: those with a weight, of a group of tasks their number."""
     if "n_tasks" in result and not result["n_tasks"].dims:

@@ -38,8 +38,7 @@ def _may_be_criterion(word: str) -> bool:
 def warn_of_raters(raters: Sequence[Hashable], others: Iterable[Hashable]) -> None:
     """Warn where columns of raters, beside those of metrics, are those of several criteria."""
     names = [name for name in raters if isinstance(name, str)]
-    others = [name for name in others if isinstance(name, str) and name not in names]
-    found = by_criterion([*names, *others])
+    found = by_criterion([*names, *(name for name in others if isinstance(name, str) and name not in names)])
     apart = {criterion: [name for name in each if name in names] for criterion, each in found.items()}
     apart = {criterion: each for criterion, each in apart.items() if each}
     if len(apart) > 1:

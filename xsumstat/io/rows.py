@@ -24,6 +24,7 @@ from xsumstat.io.texts import lowest_first
 SYSTEM = "system"
 # The attributes that name the columns of texts that are left out, and those of verdicts that could not be read.
 LEFT_OUT, UNREAD = "left_out", "unread"
+_OF_OUTPUTS = " (a number of each output, such as a length, needs rows of its own, like a metric)"
 _LOOKED_AT = 100  # values by which a column of percentages is known
 _MEANS = {
     np.mean: "mean",
@@ -342,7 +343,9 @@ def _report_loose(frame: pd.DataFrame, columns: list[Any], wide: bool) -> list[s
     others = [column for column, text in told.items() if not text]
     if others:
         named = f": {validate.listing(others)}" if held else ""
-        held.append(f"no values of a metric, system or input{named}{_of_percentages(frame, others)}")
+        numbers = not wide and any(pd.api.types.is_numeric_dtype(frame[column].dtype) for column in others)
+        hint = _OF_OUTPUTS if numbers else ""
+        held.append(f"no values of a metric, system or input{named}{hint}{_of_percentages(frame, others)}")
     validate.warn(f"left out {validate.named('column', columns)}: {'; '.join(held)}", "columns_left_out")
     return [str(column) for column in columns if told[column]]
 

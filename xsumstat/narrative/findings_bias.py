@@ -120,19 +120,31 @@ def unbounded(one: xr.Dataset) -> BoolArray:
 
 
 def at_ceiling(one: xr.Dataset) -> BoolArray:
-    """Which metrics have small slopes and distinguish outputs whose human scores are at the end of their scale."""
-    concerned = np.array([ceilings.share(one.attrs, label) is not None for label in labels(one)])
+    """Which metrics have small slopes, and the scale of human scores, or their own, ends where the other's does not."""
+    concerned = np.array([ceilings.concerns(one.attrs, label) for label in labels(one)])
     return np.asarray(concerned & (np.abs(one["slope"].values) < ceilings.LARGE))
 
 
 def _of_ceiling(one: xr.Dataset, places: IntArray, what: str) -> str:
     named = [_with_slope(one, int(at)) for at in places]
-    share = max(ceilings.share(one.attrs, labels(one)[at]) or 0.0 for at in places)
-    verb, who = ("score", "these metrics") if len(named) > 1 else ("scores", "this metric")
-    return (
-        f"{listed(named)} {verb} {what}. This need not be a bias: {100 * share:.0f} % of the human scores are at the "
-        f"end of their scale, where {who} may see quality that they cannot show."
+    several = len(named) > 1
+    of_people, own = (
+        [ceilings.share(one.attrs, labels(one)[at], name) or 0.0 for at in places]
+        for name in (ceilings.NAME, ceilings.OWN)
     )
+    who, whose = ("these metrics", "their own scores") if several else ("this metric", "its own scores")
+    why = []
+    if max(of_people):
+        why.append(
+            f"{100 * max(of_people):.0f} % of the human scores are at the end of their scale, where {who} may see "
+            "quality that they cannot show"
+        )
+    if max(own):
+        why.append(
+            f"{100 * max(own):.0f} % of {whose} are at the end of their scale, and cannot show quality that people see"
+        )
+    verb = "score" if several else "scores"
+    return f"{listed(named)} {verb} {what}. This need not be a bias: {'; '.join(why)}."
 
 
 def explained_below(one: xr.Dataset) -> FloatArray:

@@ -85,7 +85,9 @@ def in_short(one: xr.Dataset) -> str:
     level = "" if math.isnan(least) else f" ({_level(one)})"
     moved = f"; its scores changed by {wording.estimate(shift, least, most)} on average{level}"
     moved = "" if math.isnan(shift) else moved
-    return " ".join(filter(None, [f"{said}{moved}.", left_out(one)]))
+    p = float(one["heterogeneity_pvalue"])
+    apart = "The shifts differ between systems, which can change their order." if p <= alpha_of(one) else ""
+    return " ".join(filter(None, [f"{said}{moved}.", apart, left_out(one)]))
 
 
 def left_out(one: xr.Dataset) -> str:

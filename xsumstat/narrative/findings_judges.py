@@ -72,7 +72,7 @@ def _gain(one: xr.Dataset, metric: str) -> list[str]:
         if not np.isnan(r).any():
             before, after = numbers([r[first], r[last]])
             said.append(
-                f"With {_mean_of(runs[last])} instead of {_mean_of(runs[first])} the correlation with {gold(one)} is "
+                f"With {_mean_of(runs[last])} instead of {_mean_of(runs[first])} Pearson's r with {gold(one)} is "
                 f"expected to go from {before} to {after}."
             )
     return said

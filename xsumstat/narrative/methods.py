@@ -130,6 +130,7 @@ def methods(result: xr.Dataset, *, bibtex: bool = False) -> str:
         _of_calibration(result),
         _of_intervals(result),
         _of_tests(result),
+        wording.uneven_raters(result.attrs),
     ]
     parts += _of_groups(result)
     few = wording.few_groups(result)

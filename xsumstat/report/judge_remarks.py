@@ -22,7 +22,7 @@ from xsumstat.report.judge_subject import People, Subject, graded_scores
 
 _NO_RATER = "Each output has one human score, so there is no single rater to compare the judge with."
 # What may explain a bias, besides noise.
-ENDED = "the end of the human scale"
+ENDED = "the end of a scale"
 # A judge that saves less than this share of the ratings adds little.
 _LITTLE = 0.05
 
@@ -177,7 +177,7 @@ class Leaning:
     high: list[str]
     low: list[str]
     noise: list[str]
-    ended: list[str]  # perhaps the end of the human scale
+    ended: list[str]  # perhaps the end of a scale
     untested: list[str]
     low_first: bool
     beside: str
