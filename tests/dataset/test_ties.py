@@ -204,3 +204,15 @@ def test_inputs_are_counted_once_for_each_rater():
         ds.meta.corr(tied.rename("gold"), level="input")
     with warns("gold_ties_left_out", rf"^inputs \(counted once for each human score\) left out.*: 16 of {2 * n}$"):
         ds.meta.corr(ratings, level="input")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_comparisons_tell_that_two_metrics_need_both_scores():
+    ds = scores(0, n_systems=6)
+    ds["score"][0, 0, :2] = np.nan
+    said = ds.meta.compare_metrics(level="global").meta.methods()
+    told = (
+        "compared on outputs with both scores and a human score; for one metric, 0 to 2 outputs lack its score or the"
+    )
+    assert told in said and "For each metric we left out" not in said
+    assert "compared on outputs with both scores" not in scores(0, n_systems=6).meta.compare_metrics().meta.methods()

@@ -535,9 +535,10 @@ def _unpaired(attrs: Mapping[Any, Any]) -> str:
     n = attrs.get(left_out.OUTPUTS)
     if n is None:
         return ""
-    if attrs.get("analysis") in _OF_PAIRS:
-        return f"Two metrics are compared on outputs with both scores and a human score; each alone lacks {n} outputs. "
     noun, lack = ("output", "lacks") if n == "1" else ("outputs", "lack")
+    if attrs.get("analysis") in _OF_PAIRS:
+        beside = f"for one metric, {n} {noun} {lack} its score or the human score"
+        return f"Two metrics are compared on outputs with both scores and a human score; {beside}. "
     return f"For each metric we left out {n} {noun} that {lack} its score or the human score. "
 
 
