@@ -66,3 +66,49 @@ def test_inputs_on_which_all_systems_tie_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ds.meta.human_ceiling("rating", level="input", coefficient="acc_eq", n_resamples=99, rng=1)
+
+
+def rated_in_part(seed, systems=5, prompts=60):
+    """Grades of three raters, each of whom skips a third of the prompts, and of a judge that errs as they do."""
+    rng = np.random.default_rng(seed)
+    quality = 0.4 * rng.normal(size=(systems, 1)) + 0.5 * rng.normal(size=prompts) + rng.normal(size=(systems, prompts))
+    grades = np.clip(np.round(3 + quality + 0.8 * rng.normal(size=(4, systems, prompts))), 1, 5)
+    grades[1:][np.broadcast_to(rng.random((3, 1, prompts)) < 0.3, grades[1:].shape)] = np.nan
+    dims = ("system", "input")
+    scores = {"score": (("metric", *dims), grades[:1]), "rating": (("rater", *dims), grades[1:])}
+    return xr.Dataset(scores, {"metric": ["judge"], "rater": ["ann", "bob", "eve"]})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_copies_of_drawn_systems_do_not_raise_the_limits():
+    """By hand: of 5 drawn systems, a fifth of the pairs are copies, which agree; the others' value is left."""
+    ds = rated_in_part(0)
+    how = {"level": "input", "coefficient": "acc_eq", "n_resamples": 499, "rng": 1}
+    found = ds.meta.human_ceiling("rating", **how)
+    assert found.attrs["method"] == "bootstrap" and found.attrs["resample"] == "both"
+    raw = []
+    for rater in range(3):
+        others = ds.rating.isel(rater=[at for at in range(3) if at != rater]).mean("rater")
+        others = others.where(ds.rating.isel(rater=rater).notnull()).rename("others")
+        one = ds.meta.ci(others, method="bootstrap", keep_samples=True, **how)
+        raw.append(one.samples.sel(metric="judge").values)
+    low, high = np.nanpercentile(np.nanmean(raw, axis=0), [2.5, 97.5])
+    got = found.sel(metric="judge")
+    assert float(got.ci_low) == pytest.approx((low - 0.2) / 0.8, abs=0.02)
+    assert float(got.ci_high) == pytest.approx((high - 0.2) / 0.8, abs=0.02)
+    assert low > float(got.correlation) - 0.02  # the draws alone hardly include it
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_limits_of_accuracies_with_ties_cover():
+    """.77 of these did, from the draws as they are; the truth is that of 30 systems."""
+    how = {"level": "input", "coefficient": "acc_eq", "n_resamples": 199, "rng": 0}
+    wide = [rated_in_part(1000 + seed, systems=30, prompts=200) for seed in range(4)]
+    truth = np.mean([each.meta.human_ceiling("rating", **how).correlation.sel(metric="judge").item() for each in wide])
+    covered = []
+    for seed in range(60):
+        one = rated_in_part(seed).meta.human_ceiling("rating", **how).sel(metric="judge")
+        assert float(one.ci_low) <= float(one.correlation) <= float(one.ci_high)
+        covered.append(float(one.ci_low) <= truth <= float(one.ci_high))
+    assert np.mean(covered) >= 0.93

@@ -78,3 +78,24 @@ def test_a_domain_without_a_task_is_named():
     with warns("no_such_domain", "no task of en-de covers the domain 'speech' alone"):
         tasks = xsumstat.wmt_tasks({"en-de": ds}, "wmt22")
     assert {task.get("domain") for task in tasks.values()} == {None, "news"}
+
+
+def test_a_metric_that_lacks_a_system_is_named():
+    lacking = pair(1)
+    lacking["score"][1, 0] = np.nan
+    data = {"en-de": pair(0), "en-es": lacking}
+    table = xsumstat.rank_tasks(xsumstat.wmt_tasks(data, "wmt24"), n_resamples=9, rng=1)
+    told = "metrics compared on fewer systems, because they lack all scores on the others: COMET (on 2 of 3)."
+    assert told in table.meta.conclusion() and told in table.meta.methods()
+    whole = xsumstat.rank_tasks(xsumstat.wmt_tasks({"en-de": pair(0)}, "wmt24"), n_resamples=9, rng=1)
+    assert "fewer systems" not in whole.meta.conclusion() + whole.meta.methods()
+
+
+def test_metrics_that_are_not_in_all_tasks_are_named():
+    """One more metric in one pair: it has no average, and systems are left out in words if no task has them."""
+    more = pair(1)
+    more = xr.concat([more, more.sel(metric=["COMET"]).assign_coords(metric=["PART"])], "metric")
+    table = xsumstat.rank_tasks(xsumstat.wmt_tasks({"en-de": pair(0), "en-es": more}, "wmt24"), n_resamples=9, rng=1)
+    assert table["rank"].sel(metric="PART") == 0
+    told = "PART is not in all tasks, and has no average."
+    assert told in table.meta.conclusion() and told in table.meta.methods()

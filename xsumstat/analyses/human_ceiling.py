@@ -25,7 +25,7 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.raters import check_several, higher_is_better, ratings_of
 from xsumstat.coefficients.layers import pooled
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import CorrelationFunction, FloatArray, IntArray
 from xsumstat.dataset import (
     align,
@@ -144,6 +144,9 @@ def human_ceiling(
         how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
+    members = levels.members(level)
+    if method == "bootstrap" and measure.coefficient.copies_agree and members in dims:
+        found = _without_copies(found, scores, members)
     if classes:
         by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
         found = found.drop_vars("by_rater").assign(by_rater=by_rater)
@@ -186,6 +189,22 @@ def _found(
     found = xr.Dataset({"by_rater": by_rater, **by_name}).drop_vars("kind", errors="ignore")
     judged = found["metric"] != RATER
     return found.assign({name: found[name].where(judged) for name in NAMES if "difference" in name})
+
+
+def _without_copies(found: xr.Dataset, scores: schema.Scores, members: str) -> xr.Dataset:
+    """Limits of an accuracy with ties less what copies of a drawn member (a system) add, which agree with each other.
+
+    Of k members a share 1/k of the drawn pairs are copies on average, with the value 1.
+    """
+    n = (scores.score.notnull() & scores.gold.notnull()).sum(members)
+    share = (1 / n.where(n > 1)).mean([dim for dim in n.dims if dim not in found["correlation"].dims])
+    kept = 1 - share.reset_coords(drop=True)
+    limits = {name: (found[name] - (1 - kept)) / kept for name in ("ci_low", "ci_high")}
+    limits |= {name: found[name] / kept for name in ("difference_low", "difference_high", "standard_error")}
+    for value, low, high in (("correlation", "ci_low", "ci_high"), ("difference", "difference_low", "difference_high")):
+        limits[low] = limits[low].where(~(limits[low] > found[value]), found[value])
+        limits[high] = limits[high].where(~(limits[high] < found[value]), found[value])
+    return found.assign(limits)
 
 
 def _interval_method(

@@ -96,7 +96,7 @@ def rank_tasks(
     shares = _shares(tasks, weights)
     seed = draws.seed_of(rng)
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
-    single = _correlations(requested)
+    single, told = _correlations(requested)
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
     kept = Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
@@ -110,6 +110,9 @@ def rank_tasks(
     result = result if kept is None else kept.beside(result)
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
     attrs |= {"n_resamples": n_resamples, "seed": str(seed)}
+    fewer = [str(caveat) for caveat in told if caveat.code == left_out.FEWER]
+    more = ["and so on"] if len(fewer) > _MOST_NAMED else []
+    attrs |= {left_out.FEWER: "; ".join([*fewer[:_MOST_NAMED], *more])} if fewer else {}
     for name in ("n_systems", "n_inputs"):  # where they are the same in all tasks
         of_tasks = {single[task].attrs.get(name) for task in tasks}
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
@@ -121,9 +124,10 @@ def rank_tasks(
     return results.result(result, None, **attrs)
 
 
-def _correlations(tasks: Mapping[str, _Asked]) -> dict[str, xr.Dataset]:
-    """The correlations of each task; what several tasks warn of alike is told once, with their names."""
+def _correlations(tasks: Mapping[str, _Asked]) -> tuple[dict[str, xr.Dataset], list[Caveat]]:
+    """The correlations of each task, and warnings; what several tasks warn of alike is told once, with their names."""
     found: dict[str, xr.Dataset] = {}
+    told: list[Caveat] = []
     said: dict[tuple[str, str], list[tuple[str, Caveat]]] = {}
     try:
         for name, task in tasks.items():
@@ -137,7 +141,8 @@ def _correlations(tasks: Mapping[str, _Asked]) -> dict[str, xr.Dataset]:
             if others:
                 caveat = caveat.said(f"tasks {wording.listed(map(repr, names), _MOST_NAMED)}{text}")
             validate.warn(caveat)
-    return found
+            told.append(caveat)
+    return found, told
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 import xarray as xr
 
 from xsumstat.analyses import drift
+from xsumstat.analyses.measure import AUTO
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
@@ -83,6 +84,7 @@ def check(
     metric: Any = None,
     level: str = "auto",
     positive: Any = None,
+    resample: str = AUTO,
     confidence_level: float = 0.95,
     alpha: float = 0.05,
     anchor: xr.Dataset | None = None,
@@ -104,10 +106,11 @@ def check(
             elif required.of == "alt_test":
                 each = _may_replace(asked, alpha, margin)
             elif required.of == "bias":
-                each = _unbiased(asked, required.bound, alpha)
+                each = _unbiased(asked, required.bound, alpha, resample)
             else:
                 of_classes = positive if is_of_classes(required.of) else None
-                each = _agrees(asked, required, level, confidence_level=confidence_level, positive=of_classes)
+                how = {"confidence_level": confidence_level, "positive": of_classes, "resample": resample}
+                each = _agrees(asked, required, level, **how)
         codes = _LEFT_OUT if required.of in COEFFICIENTS else _LEFT_OUT[:1]
         left_out = [str(caveat) for caveat in held.caveats if caveat.code in codes]
     except ValueError as error:
@@ -158,7 +161,8 @@ def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **h
     for label in on.judges:
         r, low, high = (float(found[name].sel(metric=label)) for name in ("correlation", "ci_low", "ci_high"))
         status = UNKNOWN if math.isnan(low) else MET if low >= bound else NOT_MET
-        told = f"{wording.name(label)} {wording.estimate(r, low, high)} with {people} ({how_told})"
+        digits = next((n for n in (2, 3) if (round(low, n) >= bound) == (low >= bound)), 4)
+        told = f"{wording.name(label)} {wording.estimate(r, low, high, digits)} with {people} ({how_told})"
         each.append((status, label, told))
     return each
 
@@ -181,13 +185,17 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
     return each
 
 
-def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[_OfJudge]:
+def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float, resample: str) -> list[_OfJudge]:
     """Slopes within a bound, or without one not significant (Holm), for each judge; and then no favoured system."""
     of_systems = judge_questions.by_system(asked, alpha) if bound is None else None
     if not asked.given and of_systems is None:
         alike = f"; {wording.listed(asked.alike)}: the same for all outputs of an input" if asked.alike else ""
         raise ValueError(f"bias needs a covariate such as length or position that differs between outputs{alike}")
-    each = _by_covariates(asked, bound, alpha) if asked.given else [(UNKNOWN, label, "") for label in asked.judges]
+    each = (
+        _by_covariates(asked, bound, alpha, resample)
+        if asked.given
+        else [(UNKNOWN, label, "") for label in asked.judges]
+    )
     if of_systems is None:
         return each
     tests = asked.ds.meta.bias(**of_systems).meta.adjust("holm")
@@ -215,9 +223,9 @@ def _worst(statuses: list[int]) -> int:
     return max(statuses, key=(MET, UNKNOWN, NOT_MET).index)
 
 
-def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: float) -> list[_OfJudge]:
+def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: float, resample: str) -> list[_OfJudge]:
     """The same by the covariates alone."""
-    how = {"metric": asked.judges, "given": asked.given}
+    how = {"metric": asked.judges, "given": asked.given, "resample": resample}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
     named, each = found["metric"].values.tolist(), []

@@ -322,6 +322,7 @@ def _run(args: argparse.Namespace) -> int:
         anchor = _anchor(args)
         ds, answers = _answers(args, lazy, required, anchor)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
+        how["resample"] = args.resample
         how["positive"] = _positive(args.positive)
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
@@ -401,6 +402,7 @@ def _answers(
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
         of_versions: dict[str, Any] = {"anchor": anchor, **({"drift": min(bounds)} if bounds else {})}
+        of_versions |= {"resample": args.resample, "n_resamples": args.n_resamples}
         answers = judge_report.make_report(ds, name, metric=args.metric, margin=args.margin, **of_versions, **shared)
     else:
         n_runs = judge_runs.n_runs(ds)

@@ -10,6 +10,8 @@ from xsumstat.dataset.facts import Fact
 # Attr of a task's scores, and coordinate of the tasks of a ranking.
 SYSTEMS = "left_out_systems"
 OUTPUTS = "unpaired_outputs"
+# Attr of rankings over tasks, and code of the warning: metrics that lack whole systems or inputs, in words.
+FEWER = "fewer_labels"
 # Instead of a number, where those of several human scores add up.
 SOME = "some"
 

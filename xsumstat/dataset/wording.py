@@ -16,7 +16,7 @@ import xarray as xr
 from xsumstat.catalogue import ANALYSES
 from xsumstat.catalogue.record import TestName
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.dataset import scope
+from xsumstat.dataset import left_out, scope
 
 _TESTS = {
     "permutation": TestName("permutation test", "a permutation test", draws="swaps"),
@@ -106,6 +106,21 @@ UNCORRECTED = "means and tests do not correct this"
 def uneven_raters(attrs: Mapping[Any, Any]) -> str:
     """How raters' severity moves the systems' means, as a sentence; empty if it does not."""
     return f"{capitalised(str(attrs['uneven_raters']))}; {UNCORRECTED}." if "uneven_raters" in attrs else ""
+
+
+def fewer_labels(attrs: Mapping[Any, Any]) -> str:
+    """Which metrics of a ranking lack systems or inputs, as a sentence; empty if none."""
+    return f"{capitalised(str(attrs[left_out.FEWER]))}." if left_out.FEWER in attrs else ""
+
+
+def unranked(ranking: xr.Dataset) -> str:
+    """Which metrics of a ranking over tasks are not in all of them, as a sentence; empty if none."""
+    if ranking.attrs.get("analysis") != "rank_tasks" or not {"rank", "metric"} <= set(ranking.variables):
+        return ""
+    names = [name(label) for label in ranking["metric"].values[(ranking["rank"] == 0).values].tolist()]
+    several = len(names) > 1
+    verb, has = ("are", "have") if several else ("is", "has")
+    return f"{listed(names)} {verb} not in all tasks, and {has} no average." if names else ""
 
 
 def n_tasks(result: xr.Dataset) -> int:

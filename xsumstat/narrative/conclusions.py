@@ -53,7 +53,8 @@ def conclusion(result: xr.Dataset) -> str:
         about = _with_metrics(result)
         few = wording.few_groups(result)
         more = [turned.sentence(about), *_calibrated(about), *_weighted(about)]
-        more.append(wording.uneven_raters(result.attrs))
+        more += [wording.uneven_raters(result.attrs), wording.fewer_labels(result.attrs)]
+        more.append(wording.unranked(result))
         more += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
         return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown

@@ -261,9 +261,8 @@ def _of_tasks(result: xr.Dataset) -> str:
     for gold, ways in by_gold.items():
         texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
         said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
-    return " ".join(
-        filter(None, [*said, _systems_left_out(result), _outputs_left_out(result), wording.averaging(result)])
-    )
+    left = [_systems_left_out(result), wording.unranked(result), wording.fewer_labels(result.attrs)]
+    return " ".join(filter(None, [*said, *left, _outputs_left_out(result), wording.averaging(result)]))
 
 
 def _systems_left_out(ranking: xr.Dataset) -> str:

@@ -68,7 +68,7 @@ def about_judges(
     limits: dict[str, Any],
     adjust: str,
     alpha: float,
-    rng: int,
+    drawn: dict[str, Any],
     margin: float | None = None,
 ) -> dict[str, list[Ask]]:
     people = about.people
@@ -78,10 +78,10 @@ def about_judges(
     severity = about.severity
     severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
     told = f"The rater {severity.told}." if severity is not None and severe else ""
-    agree = [Ask("agreement", {**rated, **limits, "rng": rng}, also=told)]
-    ceiling = [
-        Ask("human_ceiling", {**rated, "metric": about.judges, **measure, **limits, "rng": rng}, picture="forest")
-    ]
+    random = {name: value for name, value in measure.items() if name == "resample"}
+    agree = [Ask("agreement", {**rated, **limits, **random, **drawn}, also=told)]
+    of_raters = {**rated, "metric": about.judges, **measure, **limits, **drawn}
+    ceiling = [Ask("human_ceiling", of_raters, picture="forest")]
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
     found = {
         RATERS: agree if several else [],
@@ -100,11 +100,13 @@ def about_judges(
         ]
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= scale_checks.MOST_GRADES:
-        found["Does the judge give the same grades as the raters?"] = _same(about, len(classes) == 2, limits, rng)
+        found["Does the judge give the same grades as the raters?"] = _same(
+            about, len(classes) == 2, {**limits, **random}, drawn["rng"]
+        )
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)
     if lacking:
-        how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": rng}
+        how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": drawn["rng"]}
         found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
         how = {**rated, "metric": about.judges, "alpha": alpha}
@@ -125,6 +127,7 @@ def _errors(
     err = []
     if about.given:
         how = {"gold": people.noisy, "metric": about.judges, "given": about.given, "confidence_level": 1 - alpha}
+        how |= {name: value for name, value in measure.items() if name == "resample"}
         err.append(Ask("bias", how, corrected=adjust))
     if (of_systems := by_system(about, alpha)) is not None:
         err.append(Ask("bias", of_systems, says=False, called=BY_SYSTEM, corrected=adjust))

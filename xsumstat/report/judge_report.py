@@ -13,6 +13,7 @@ from typing import Any, cast
 import pandas as pd
 import xarray as xr
 
+from xsumstat.analyses.measure import AUTO
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
@@ -145,6 +146,8 @@ def make_report(
     level: str = "auto",
     coefficient: Any = None,
     positive: Any = None,
+    resample: str = AUTO,
+    n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
     alpha: float = 0.05,
@@ -160,6 +163,8 @@ def make_report(
     ds, people = about.ds, about.people
     level, coefficient = judge_subject.measure(about, level, coefficient)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
+    measure |= {} if resample == AUTO else {"resample": resample}
+    drawn = {"rng": rng, **({} if n_resamples is None else {"n_resamples": n_resamples})}
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []
     code: list[str] = []
@@ -172,7 +177,9 @@ def make_report(
             sections.append(section)
             code.extend(lines)
 
-    answer(judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, rng, margin))
+    answer(
+        judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, drawn, margin)
+    )
     answer(judge_questions.about_systems(about, limits, adjust))
     if anchor is not None:
         answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))

@@ -187,7 +187,8 @@ def _told(found: dict[str, list[str]], favoured: str) -> str:
         said.append(f"Its agreement differs between the groups of {wording.joined(found['differs'])}.")
     if found["alike"]:
         said.append(
-            f"Its agreement does not differ significantly between the groups of {wording.listed(found['alike'])}."
+            f"Its agreement does not differ significantly between the groups of {wording.listed(found['alike'])}. This "
+            "does not show that it is the same."
         )
     return " ".join(said)
 

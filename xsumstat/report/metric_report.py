@@ -333,6 +333,8 @@ def report(
         how: dict[str, Any] = {
             "level": level,
             "coefficient": coefficient,
+            "resample": resample,
+            "n_resamples": n_resamples,
             "confidence_level": confidence_level,
             "adjust": adjust,
         }

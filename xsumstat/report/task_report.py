@@ -338,7 +338,8 @@ def _about(
         ds, gold = of_pair[0]["ds"], of_pair[0]["gold"]
         rated = int(ds["score"].sel(metric=gold).notnull().any("system").sum())
         sizes = f"{ds.sizes['system']:,} systems, {ds.sizes['input']:,} segments ({rated:,} with human scores)"
-        lacking = [each for each in read.segments[pair]["system"].values.tolist() if each not in ds.indexes["system"]]
+        ranked = {label for task in of_pair for label in task["ds"].indexes["system"]}
+        lacking = [each for each in read.segments[pair]["system"].values.tolist() if each not in ranked]
         left_out = f"; left out: {wording.listed(lacking, most=30)}" if lacking else ""
         text = f"{sizes}, {ds.sizes['metric'] - 1:,} metrics; human scores {wording.name(gold)}{left_out}"
         rows.append((pair, text))
