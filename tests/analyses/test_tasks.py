@@ -54,11 +54,11 @@ def test_tasks_on_the_same_outputs_have_the_same_swaps():
     tasks = equal_metrics(0)
     table = xsumstat.rank_tasks(tasks, n_resamples=199, rng=3, keep_samples=True)
     samples = table.samples.isel(pair=0).transpose("task", "resample").values
-    assert np.corrcoef(samples)[np.triu_indices(4, 1)].min() > 0.5
+    assert np.corrcoef(samples)[np.triu_indices(4, 1)].min() > 0.4
     elsewhere = {name: {**task, "language_pair": f"en-{at}"} for at, (name, task) in enumerate(tasks.items())}
     apart = xsumstat.rank_tasks(elsewhere, n_resamples=199, rng=3, keep_samples=True)
     samples = apart.samples.isel(pair=0).transpose("task", "resample").values
-    assert np.abs(np.corrcoef(samples)[np.triu_indices(4, 1)]).max() < 0.35
+    assert np.abs(np.corrcoef(samples)[np.triu_indices(4, 1)]).max() < 0.3
 
 
 @pytest.mark.slow

@@ -52,7 +52,8 @@ def one(x, z, how, dims=BOTH):
 def two(x, y, z, how, dims=BOTH):
     there = ~np.isnan(x + y + z)
     parts = [leave_one_out.of(np.where(there, each, np.nan), z, how) for each in (x, y)]
-    return jackknife.of_two(parts, [jackknife.of_one(each, how, dims) for each in parts], dims)
+    ones = [jackknife.of_one(each, how, dims) for each in parts]
+    return jackknife.of_two(parts, ones, dims, how.coefficient.stretch)
 
 
 def numbers(found, confidence_level=0.95):

@@ -19,7 +19,6 @@ from xsumstat.catalogue import ALL
 from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
-from xsumstat.core.labels import labels_along
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.dataset import checks, chunking, directions, facts, left_out, locate, results, wording
 from xsumstat.dataset.value_checks import Checks
@@ -59,7 +58,7 @@ def rank_tasks(
     n_resamples : int, default 9999
         Number of random swaps in each task.
     {rng}
-        The draws of a task depend only on the seed and its language pair, systems and inputs.
+        The draws of a task depend only on the seed, its language pair, and its numbers of systems and inputs.
     keep_samples : bool, default False
         Add ``samples(task, pair, resample)`` and ``task_difference(task, metric, other_metric)``, which `subset` and
         `ranks_by` need. Each pair is kept once, as ``pair_metric`` less ``pair_other_metric``: 4 bytes × tasks ×
@@ -213,14 +212,15 @@ class _Asked:
 
     @property
     def stream(self) -> int:
-        """A number from the outputs: tasks on the same ones swap their scores together, whatever other tasks there are.
+        """A number from the language pair and the numbers of systems and inputs with scores, which must be in memory.
 
-        Tasks with swaps of their own would seem to confirm each other where they share scores.
+        So tasks on the same outputs swap their scores together, and do not seem to confirm each other; and the swaps of
+        a task depend neither on other tasks nor on names.
         """
-        score = locate.checked_scores(self.ds)
+        there = locate.checked_scores(self.ds).notnull()
         dims = [*facts.CELLS, *([self.keywords["pool"]] if "pool" in self.keywords else [])]
-        outputs = [labels_along(score, dim) for dim in dims]
-        told = repr([self.about.get("language_pair"), *outputs])
+        sizes = [int(there.any([each for each in there.dims if each != dim]).sum()) for dim in dims]
+        told = repr([self.about.get("language_pair"), *sizes])
         return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
 
     @property

@@ -57,7 +57,7 @@ def _at_end_of_one(ended: FloatArray, other: FloatArray, most: float) -> float:
     """The share of scores at an end that holds many of them, but not of the other scores; 0 if there is no such end."""
     many = _MANY_OF_TWO if len(np.unique(ended[~np.isnan(ended)])) == 2 else most
     shares = [(_at_end(ended, turn), _at_end(other, turn)) for turn in (1.0, -1.0)]
-    return max((own for own, theirs in shares if own >= many and theirs < _HALF * own), default=0.0)
+    return max((own for own, theirs in shares if many <= own < 1 and theirs < _HALF * own), default=0.0)
 
 
 def _at_end(values: Any, turn: float) -> float:
