@@ -2,11 +2,12 @@
 
 import contextlib
 import math
+import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import warns
+from conftest import of_code, warns
 from scipy import stats
 
 import xsumstat  # noqa: F401
@@ -277,6 +278,7 @@ def test_clusters_of_one_label_each_change_the_centre_of_the_variance_alone():
         assert float(got.standard_error.item()) == pytest.approx(math.sqrt(about), rel=1e-9)
 
 
+@pytest.mark.ignore_codes("documents")
 def test_a_difference_is_of_the_same_clusters():
     ds = scores(7)
     got = ds.meta.compare_metrics("human", metric="a", other="b", level="input", cluster="family")
@@ -456,7 +458,7 @@ def test_what_swaps_cannot_do_is_refused():
     ds = scores(6)
     for asked, message in (
         ({"method": "analytic", "level": "input", "coefficient": "kendall_a"}, "does not go with method='analytic'"),
-        ({"coefficient": "acc_eq", "level": "input"}, "does not go with swap='decisions'"),
+        ({"coefficient": "acc_eq", "level": "input", "swap": "decisions"}, "does not go with swap='decisions'"),
     ):
         with pytest.raises(ValueError, match=message):
             ds.meta.perm_test("human", cluster="family", **asked)
@@ -511,3 +513,43 @@ def test_groups_of_one_cluster_say_that_they_need_more(name):
     with warns("no_interval") as warned:
         getattr(ds.meta, name)("human", level="input", resample="input", by="topic", cluster="topic")
     assert any("which needs more than 1 cluster of inputs" in str(each.message) for each in warned)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda m, **how: m.ci(level="input", **how),
+        lambda m, **how: m.compare_metrics(level="input", **how),
+        lambda m, **how: m.perm_test(n_resamples=19, rng=1, **how),
+        lambda m, **how: m.bias(given="length", level="input", **how),
+        lambda m, **how: m.compare_groups(by="half", level="input", **how),
+    ],
+)
+def test_inputs_of_common_documents_are_warned_of(ask):
+    rng = np.random.default_rng(0)
+    coords = {
+        "metric": ["human", "a", "b", "length"],
+        "system": list("uvwxyz"),
+        "input": np.arange(24),
+        "document": ("input", np.arange(24) // 3),
+        "half": ("input", ["first"] * 12 + ["second"] * 12),
+    }
+    ds = xr.Dataset({"score": (("metric", "system", "input"), rng.normal(size=(4, 6, 24)))}, coords)
+    ds = ds.assign_attrs(gold="human")
+    with warns("documents", "^24 inputs come from 8 documents"):
+        ask(ds.meta)
+    alone = ds.assign_coords(document=("input", np.arange(24)))
+    for each, how in ((ds, {"cluster": "document"}), (alone, {}), (ds.drop_vars("document"), {})):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ask(each.meta, **how)
+        assert not of_code(caught, "documents")
+
+
+def test_swaps_of_documents_are_told():
+    rng = np.random.default_rng(0)
+    coords = {"metric": ["human", "a", "b"], "document": ("input", np.arange(24) // 3)}
+    ds = xr.Dataset({"score": (("metric", "system", "input"), rng.normal(size=(3, 6, 24)))}, coords)
+    test = ds.meta.perm_test("human", cluster="document", n_resamples=19, rng=1)
+    assert "these 6 systems, clustered by document" in test.meta.conclusion()
+    assert "clustered by document" in test.meta.methods()

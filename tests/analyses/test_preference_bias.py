@@ -134,7 +134,9 @@ def test_refusals():
 def test_what_it_says():
     found = lengths_matter(3, 1.5, 150).meta.preference_bias(given="length")
     said = found.meta.conclusion()
-    assert said.startswith("For these 2 systems on prompts like these, gpt chooses the output of higher length in ")
+    assert said.startswith(
+        "For these 2 systems on prompts like these, gpt chooses the output of higher length (ties count "
+    )
     assert "noise" not in said and "Dubois et al., 2024)" in found.meta.methods()
     noisy = lengths_matter(3, -0.6, 150).meta.preference_bias(given="length")
     assert (

@@ -1,12 +1,13 @@
 """Several tasks at once."""
 
 import functools
+import warnings
 import weakref
 
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import warns
+from conftest import of_code, warns
 from task_cases import FIRST, SECOND, TASKS, own_stream
 
 import xsumstat
@@ -306,3 +307,47 @@ def test_datasets_are_no_tasks():
         TypeError, match=r"task 'one' is a Dataset, and must be a mapping: xsumstat\.wmt_tasks\(\.\.\.\)"
     ):
         xsumstat.rank_tasks({"one": FIRST})
+
+
+def of_documents(seed):
+    """Twelve systems on documents of ten segments, whose quality and metric errors share effects of documents."""
+    rng = np.random.default_rng(seed)
+
+    def effects():
+        return np.repeat(0.5 * rng.normal(size=(12, 8)), 10, axis=1)
+
+    q = 0.4 * rng.normal(size=(12, 1)) + rng.normal(size=(12, 80)) + effects()
+    scores = [q, *(q + rng.normal(size=q.shape) + effects() for _ in range(2))]
+    coords = {"metric": ["human", "A", "B"], "document": ("input", np.repeat(np.arange(8), 10))}
+    ds = xr.Dataset({"score": (("metric", "system", "input"), np.array(scores))}, coords)
+    outputs = {"ds": ds, "gold": "human", "level": "input", "coefficient": "acc_eq"}
+    return {"systems": {**outputs, "level": "system", "coefficient": "pearson"}, "outputs": outputs}
+
+
+def test_documents_are_kept_together_or_warned_of():
+    tasks = of_documents(0)
+    with warns("documents", "80 inputs come from 8 documents. .* cluster='document' keeps documents together"):
+        xsumstat.rank_tasks(tasks, n_resamples=19, rng=1)
+    together = {name: {**task, "cluster": "document"} for name, task in tasks.items()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = xsumstat.rank_tasks(together, n_resamples=199, rng=1, keep_samples=True)
+    assert not of_code(caught, "documents")
+    rng = np.random.SeedSequence(1, spawn_key=(own_stream(tasks["outputs"]),))
+    kw = {"level": "input", "coefficient": "acc_eq", "cluster": "document", "swap": "scores", "keep_samples": True}
+    test = tasks["outputs"]["ds"].meta.perm_test("human", alternative="greater", n_resamples=199, rng=rng, **kw)
+    pair = table.samples.sel(task="outputs").isel(pair=0)
+    one, other = str(pair.pair_metric.values), str(pair.pair_other_metric.values)
+    np.testing.assert_allclose(pair, test.samples.sel(metric=one, other_metric=other), atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_size_for_documents():
+    """Swaps of segments find 10 % and more."""
+    found = []
+    for seed in range(100):
+        tasks = {name: {**task, "cluster": "document"} for name, task in of_documents(seed).items()}
+        p = xsumstat.rank_tasks(tasks, n_resamples=199, rng=seed).pvalue
+        found += [p.sel(metric=a, other_metric=b).item() <= 0.05 for a, b in (("A", "B"), ("B", "A"))]
+    assert np.mean(found) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)

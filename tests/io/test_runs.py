@@ -1,9 +1,12 @@
 """Frames with several runs of a judge: the dim `run`."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import warns
 
 from xsumstat.io import frames, runs
 
@@ -54,6 +57,7 @@ def test_files(tmp_path):
         frames.read_scores(tmp_path / "scores.nc", run="run")
 
 
+@pytest.mark.ignore_codes("averaged")
 def test_ratings_are_of_outputs_not_of_runs():
     frame = wide().drop(columns="human")
     rated = [RNG.integers(1, 6, (2, 3)).astype(float) for _ in range(2)]
@@ -107,6 +111,7 @@ def test_refusals():
         twice.meta.to_scores(run="run")
 
 
+@pytest.mark.ignore_codes("averaged")
 def test_a_column_of_runs_is_recognised_where_rows_repeat_by_it():
     rows = pd.MultiIndex.from_product([[1, 2], list("ab"), ["p", "q"]], names=["trial", "system", "input"])
     frame = rows.to_frame(index=False).assign(annotator_1=3.0, annotator_2=range(8), judge=range(8))
@@ -116,3 +121,19 @@ def test_a_column_of_runs_is_recognised_where_rows_repeat_by_it():
     assert ds.score.sizes["run"] == 2 and list(ds.metric.values) == ["judge", "human"]
     once = frame[frame.trial == 1]
     assert runs.recognised(once) is None and "run=" not in str(once.meta)
+
+
+def test_ratings_that_differ_between_runs_are_warned_of():
+    rows = [
+        (model, prompt, run, 3 + (model == "b") + run * (prompt == 1))
+        for model in "ab"
+        for prompt in (1, 2)
+        for run in (0, 1)
+    ]
+    frame = pd.DataFrame(rows, columns=["model", "prompt", "run", "ann"]).assign(bob=4.0, judge=np.arange(8.0))
+    how = {"system": "model", "input": "prompt", "run": "run", "wide": True, "ratings": ["ann", "bob"]}
+    with warns("averaged", "^2 ratings differ between runs of a judge"):
+        frame.meta.to_scores(**how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame.assign(ann=3.0).meta.to_scores(**how)

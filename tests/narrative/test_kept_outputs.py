@@ -73,5 +73,5 @@ def test_scores_are_not_changed(demo):
 def test_the_scope_of_a_judge_report_names_the_range():
     ds = judged_outputs.scores(judged_outputs.table()).meta.scoring_range(above=2, metrics="near")
     report = ds.meta.report(kind="judge")
-    assert report.summary[-1].endswith("only outputs in a scoring range were used: above 2 (score), by near.")
+    assert "only outputs in a scoring range were used: above 2 (score), by near. Agreement is" in report.summary[-1]
     assert "Only outputs in a scoring range were used: above 2 (score), by near." in " ".join(report.paper())

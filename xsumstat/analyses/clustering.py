@@ -10,10 +10,13 @@ import xarray as xr
 from xsumstat.analyses import groups
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import chunking, facts
 from xsumstat.dataset import scores as schema
+
+# The coordinate of the documents that inputs are parts of, as readers of WMT's files call it.
+_DOCUMENT = "document"
 
 
 def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tuple[str, ...]:
@@ -31,6 +34,7 @@ def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tu
 def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
     """The cluster of each system and of each input; None without names. Labels without a name are alone."""
     if not names:
+        warn_of_documents(scores.score, dims)
         return None
     if chunking.is_lazy(scores.score):
         raise ValueError(f"cluster={validate.listing(names)} needs scores in memory: ds.load()")
@@ -45,6 +49,21 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
         if dim in dims:
             _warn_unequal(found[dim], dim)
     return found["system"], found["input"]
+
+
+def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...]) -> None:
+    """Warn of random inputs from common documents, which makes them alike."""
+    document = score.coords.get(_DOCUMENT)
+    if "input" not in dims or document is None or document.dims != ("input",) or chunking.is_lazy(document):
+        return
+    n = len(np.unique(document.values.astype(str)))
+    if 1 < n < document.size:
+        validate.warn(
+            f"{document.size:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are often "
+            "alike; then intervals are too narrow, and tests find too much. "
+            f"{arguments.given('cluster', _DOCUMENT)} keeps documents together",
+            "documents",
+        )
 
 
 def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:

@@ -13,15 +13,25 @@ from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import align, checks, chunking, directions, drawn, facts, golds, leakage, locate, metric_choice
+from xsumstat.dataset import (
+    align,
+    checks,
+    chunking,
+    directions,
+    drawn,
+    facts,
+    golds,
+    leakage,
+    locate,
+    metric_choice,
+    wording,
+)
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.value_checks import Checks, by_metric, of_values
 from xsumstat.inference.system_means import Strata
 
 # Of more ratings than this share being one value, intervals may be too short.
 ONE_VALUE = 0.6
-# Rated inputs are told to differ from the others below this p-value, corrected for the number of systems.
-_DIFFER = 0.01
 
 
 @dataclass(frozen=True)
@@ -247,7 +257,7 @@ def check_any(n_rated: xr.DataArray, without_score: xr.DataArray) -> None:
 
 def warn_not_random(pvalue: xr.DataArray) -> None:
     """Warn of rated inputs whose scores by the metric differ from the others'."""
-    differ = pvalue * pvalue.sizes["system"] < _DIFFER
+    differ = pvalue * pvalue.sizes["system"] < wording.NOT_RANDOM
     checks.warn_where(
         differ,
         "the metric scores rated inputs differently from the others (p < .01, Bonferroni over systems): they may not "

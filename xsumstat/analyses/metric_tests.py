@@ -143,7 +143,7 @@ def prepared_perm_test(
     record = measure.coefficient
     check_given(record, given)
     validate.flag("crossed", crossed)
-    by_decisions = _decided(swap, record, level, resample, crossed)
+    by_decisions = _decided(swap, record, level, resample, crossed or cluster is not None)
     if resample is None:
         resample = GROUPS[level] if by_decisions and swap is None else "both"
     dims = validate.dims("resample", resample)
@@ -202,9 +202,9 @@ def prepared_perm_test(
     )
 
 
-def _decided(swap: Any, record: Coefficient, level: str, resample: Any, crossed: bool) -> bool:
+def _decided(swap: Any, record: Coefficient, level: str, resample: Any, of_scores: bool) -> bool:
     if swap is None:
-        group = GROUPS.get(level) if record.swapped_decisions is not None and not crossed else None
+        group = GROUPS.get(level) if record.swapped_decisions is not None and not of_scores else None
         return group is not None and (resample is None or validate.dims("resample", resample) == (group,))
     if validate.choice("swap", swap, ("scores", "decisions")) == "decisions" and record.swapped_decisions is None:
         raise ValueError(f"swap='decisions' needs coefficient='acc_eq' or 'tau_eq', got {record.name!r}")

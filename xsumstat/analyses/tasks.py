@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import correlation, pooling, ranking, task_swaps
+from xsumstat.analyses import clustering, correlation, pooling, ranking, task_swaps
 from xsumstat.analyses import metric_tests as comparison
 from xsumstat.analyses.task_averages import Averages, PairSums, in_all_tasks, pvalues_of, weights_of
 from xsumstat.analyses.task_swaps import Block, Kept
@@ -27,7 +27,7 @@ from xsumstat.resampling.jobs import BYTES_AT_ONCE
 
 # What a task may ask besides its Dataset and gold: keywords that `corr` has too, and others of `perm_test`.
 _OF_CORR = ("level", "coefficient", "metric", "missing", "undefined", "threshold", "calibrate_on", "pool")
-_KEYWORDS = (*_OF_CORR, "resample", "crossed", "swap")
+_KEYWORDS = (*_OF_CORR, "resample", "crossed", "swap", "cluster")
 # What a task is about, which `subset` and others choose by; a task without it is about all.
 ABOUT = ("language_pair", "domain")
 _MOST_NAMED = 3  # tasks in a warning of several
@@ -50,8 +50,9 @@ def rank_tasks(
     ----------
     tasks : mapping
         Names and tasks, e.g. by `wmt_tasks`: mappings with ``ds``, ``gold``, keywords of `perm_test` (level,
-        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed, swap), ``weight``
-        (default 1) and the labels ``language_pair`` and ``domain``. A metric must have one name in all tasks.
+        coefficient, metric, missing, undefined, threshold, calibrate_on, pool, resample, crossed, swap, cluster),
+        ``weight`` (default 1) and the labels ``language_pair`` and ``domain``. A metric must have one name in all
+        tasks.
     weights : mapping, optional
         Weight of each task, at least 0. Default: the tasks' own ``weight``.
     {alpha.beats}
@@ -96,6 +97,7 @@ def rank_tasks(
     seed = draws.seed_of(rng)
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
     single, told = _correlations(requested)
+    _warn_of_documents(requested)
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
     kept = Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
@@ -117,9 +119,9 @@ def rank_tasks(
         attrs |= {name: of_tasks.pop()} if len(of_tasks) == 1 else {}
     for name in ("level", "coefficient", "gold"):
         result = result.assign_coords({name: ("task", [str(single[task].attrs[name]) for task in tasks])})
-    unpaired = [single[task].attrs.get(left_out.OUTPUTS, "") for task in tasks]
-    if any(unpaired):
-        result = result.assign_coords({left_out.OUTPUTS: ("task", unpaired)})
+    for name in (left_out.OUTPUTS, left_out.INPUTS):
+        counts = [single[task].attrs.get(name, "") for task in tasks]
+        result = result.assign_coords({name: ("task", counts)}) if any(counts) else result
     return results.result(result, None, **attrs)
 
 
@@ -142,6 +144,17 @@ def _correlations(tasks: Mapping[str, _Asked]) -> tuple[dict[str, xr.Dataset], l
             validate.warn(caveat)
             told.append(caveat)
     return found, told
+
+
+def _warn_of_documents(tasks: Mapping[str, _Asked]) -> None:
+    """Warn once of tasks whose inputs come from common documents that swaps do not keep together."""
+    for task in tasks.values():
+        with validate.kept_warnings() as caveats:
+            if "cluster" not in task.keywords:
+                clustering.warn_of_documents(locate.checked_scores(task.ds), ("input",))
+        if caveats:
+            validate.warn(caveats[0].of(f"{task.named} (and perhaps others)" if len(tasks) > 1 else task.named))
+            return
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:

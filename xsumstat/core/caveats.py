@@ -116,6 +116,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "decisions_swapped",
             "depends_on_scale",
             "direction",
+            "documents",
             "far_rating",
             "few_inputs",
             "few_pairs",

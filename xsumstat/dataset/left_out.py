@@ -9,7 +9,7 @@ from xsumstat.dataset.facts import Fact
 
 # Attr of a task's scores, and coordinate of the tasks of a ranking.
 SYSTEMS = "left_out_systems"
-OUTPUTS = "unpaired_outputs"
+OUTPUTS, INPUTS = "unpaired_outputs", "constant_inputs"
 # Attr of rankings over tasks, and code of the warning: metrics that lack whole systems or inputs, in words.
 FEWER = "fewer_labels"
 # Instead of a number, where those of several human scores add up.
@@ -28,7 +28,7 @@ def counted(
     if ties is not None:
         tied, _, by_gold, scored = (each.values for each in ties)
         lost = tied + (by_gold if size["system"] > 2 else 0)
-        found["constant_inputs"] = _least_and_most(lost, scored, size["input"])
+        found[INPUTS] = _least_and_most(lost, scored, size["input"])
     if single is not None:
         alone, some = (each.values for each in single)
         found["single_outputs"] = _least_and_most(alone, some, size["system" if level == "within_system" else "input"])

@@ -38,7 +38,7 @@ class Scope:
         if {"system", "input"} <= set(self.random):
             found = "systems and inputs like these"
         elif self.exchanged:
-            return _these(self.systems, "system")
+            return ", ".join([_these(self.systems, "system"), *clusters])
         else:
             systems, inputs = (
                 f"{dim}s like these" if dim in self.random else _these(size, dim)
@@ -81,9 +81,8 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
         random = (levels.GROUPS[attrs["level"]],)  # the correlations of single inputs or systems stand for others
     if attrs.get("target") == "these":
         return Scope((), systems, inputs)
+    clusters = str(attrs.get("cluster", ""))
     exchanged = about is not None and about.exchanged
     if exchanged or ("swap" in attrs and set(random) == {"system", "input"}):
-        return Scope((), systems, inputs, exchanged=True)
-    if not random:
-        return None
-    return Scope(random, systems, inputs, clusters=str(attrs.get("cluster", "")))
+        return Scope((), systems, inputs, exchanged=True, clusters=clusters)
+    return Scope(random, systems, inputs, clusters=clusters) if random else None

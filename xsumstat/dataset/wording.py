@@ -123,6 +123,18 @@ def unranked(ranking: xr.Dataset) -> str:
     return f"{listed(names)} {verb} not in all tasks, and {has} no average." if names else ""
 
 
+# Rated and other inputs differ in a metric's scores from this p-value on, times the number of systems.
+NOT_RANDOM = 0.01
+
+
+def not_random(means: xr.Dataset) -> list[str]:
+    """The systems whose rated inputs a metric scores differently from the others."""
+    if "rated_pvalue" not in means or means["rated_pvalue"].dims != ("system",):
+        return []
+    differ = (means["rated_pvalue"] * means.sizes["system"] < NOT_RANDOM).values
+    return [name(label) for label in np.atleast_1d(means["system"].values)[differ].tolist()]
+
+
 def n_tasks(result: xr.Dataset) -> int:
     """How many tasks a ranking averages: those with a weight, of a group of tasks their number."""
     if "n_tasks" in result and not result["n_tasks"].dims:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xsumstat.core import validate
 from xsumstat.core.method_synonyms import COLUMNS
 from xsumstat.core.synonyms import spelt
 from xsumstat.core.types import BoolArray, IntArray
@@ -76,7 +77,13 @@ def of_outputs(ratings: pd.DataFrame) -> IntArray | None:
     if ratings.duplicated([*keys, RUN]).any():
         return None
     there = ratings[VALUES].notna().to_numpy()
-    if (ratings[there].groupby(keys, sort=False, dropna=False)[VALUES].nunique() > 1).any():
+    differ = ratings[there].groupby(keys, sort=False, dropna=False)[VALUES].nunique() > 1
+    if n := int(differ.sum()):
+        validate.warn(
+            f"{validate.counted(n, 'rating')} {'differs' if n == 1 else 'differ'} between runs of a judge, as after a "
+            "wrong merge; the mean over runs is used",
+            "averaged",
+        )
         return None
     order = np.argsort(~there, kind="stable")  # rows with a rating come first
     return np.sort(order[~ratings.iloc[order].duplicated(keys).to_numpy()])

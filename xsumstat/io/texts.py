@@ -42,6 +42,13 @@ def checked(labels: Any, known: Sequence[str] = ()) -> tuple[str, ...]:
     validate.unique("labels", found)
     if len(found) < 2:
         raise ValueError(f"{arguments.name('labels')} must be two texts or more, the lowest first, got {list(found)}")
+    alike = [each for each in found if sum(each.casefold() == other.casefold() for other in found) > 1]
+    if alike:
+        validate.warn(
+            f"{arguments.name('labels')} has texts that differ only in case, {validate.listing(alike)}, which count as "
+            "different grades: write them alike if they mean the same",
+            "look_alike_labels",
+        )
     if known and tuple(known) != found:
         raise ValueError(f"labels={list(found)} are not those that the scores have: {list(known)}")
     return found

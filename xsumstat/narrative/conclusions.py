@@ -55,6 +55,8 @@ def conclusion(result: xr.Dataset) -> str:
         more = [turned.sentence(about), *_calibrated(about), *_weighted(about)]
         more += [wording.uneven_raters(result.attrs), wording.fewer_labels(result.attrs)]
         more.append(wording.unranked(result))
+        if odd := wording.not_random(result):
+            more.append(f"The rated inputs may be no random sample, for {wording.listed(odd)}, and then means mislead.")
         more += [f"{wording.capitalised(each)}." for each in (few, wording.kept_outputs(result.attrs)) if each]
         return " ".join(filter(None, [*said, *more]))
     except Exception:  # a result that was renamed or cut in any way still has to be shown

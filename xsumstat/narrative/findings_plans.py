@@ -233,7 +233,9 @@ def _about(one: xr.Dataset) -> str:
     ratios = _ratios(one)
     if ratios is None or bool(one["least_inputs"].isnull().all()):
         return ""
-    low, high = (number(each * float(one.attrs["target"])) for each in ratios)
+    least, most = _bounds(one)
+    widest = most - least if one.attrs.get("estimand") == "agreement" else math.inf
+    low, high = (number(min(each * float(one.attrs["target"]), widest)) for each in ratios)
     return f" (the width may be {low} to {high}, as these data are uncertain)"
 
 

@@ -182,6 +182,7 @@ def _chooses(one: xr.Dataset, covariate: str) -> str:
     what = f"outputs of {covariate}" if bool(one["is_group"]) else f"the output of higher {covariate}"
     difference = points(*(float(one[each]) for each in ("difference", "ci_low", "ci_high")))
     p = wording.pvalue(float(adjust.decisive(one)))
+    what += "" if bool(one["is_group"]) else " (ties count half)"
     return (
         f"chooses {what} in {percent(own)} of {int(one['n_pairs']):,} pairs, humans in {percent(theirs)} "
         f"(difference {difference}, {p})"

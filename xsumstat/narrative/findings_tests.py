@@ -29,6 +29,10 @@ _WITHIN_CLUSTERS = (
 )
 OF_TWO = ("difference", "ci_low", "ci_high")
 _OF_ONE = (*OF_TWO, "pvalue")
+_LIKE_THESE = (
+    "New systems and inputs are drawn like those at hand; if these are few, the shares for other data of this kind can "
+    "differ by some per cent."
+)
 
 
 def basis(result: xr.Dataset, *, of_whom: bool = True) -> str:
@@ -502,7 +506,8 @@ def coverage(result: xr.Dataset) -> list[str]:
     wanted = f"{100 * level:g} %"
     if result.attrs.get("truth") == "halves":
         return _of_halves(result, level, wanted)
-    return _beside(result, "coverage", level, wanted, f"Coverage of {wanted} intervals", "interval")
+    said = _beside(result, "coverage", level, wanted, f"Coverage of {wanted} intervals", "interval")
+    return [*said, *([_LIKE_THESE] if result.attrs.get("model") == "like the scores" else [])]
 
 
 def _of_halves(result: xr.Dataset, level: float, wanted: str) -> list[str]:

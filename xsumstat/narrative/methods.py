@@ -262,7 +262,7 @@ def _of_tasks(result: xr.Dataset) -> str:
         texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
         said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
     left = [_systems_left_out(result), wording.unranked(result), wording.fewer_labels(result.attrs)]
-    return " ".join(filter(None, [*said, *left, _outputs_left_out(result), wording.averaging(result)]))
+    return " ".join(filter(None, [*said, *left, *_counts_left_out(result), wording.averaging(result)]))
 
 
 def _systems_left_out(ranking: xr.Dataset) -> str:
@@ -284,15 +284,21 @@ def _systems_left_out(ranking: xr.Dataset) -> str:
     return f"These systems were left out: {'; '.join(said)}." if said else ""
 
 
-def _outputs_left_out(ranking: xr.Dataset) -> str:
-    """How many outputs without a score each task leaves out."""
-    if ranking.get(left_out.OUTPUTS, _NONE).dims != ("task",) or not any(ranking[left_out.OUTPUTS].values):
-        return ""
-    groups: dict[str, list[str]] = {}
-    for name, n in zip(*(ranking[name].values.tolist() for name in ("task", left_out.OUTPUTS)), strict=True):
-        groups.setdefault(n, []).append(str(name))
-    each = [f"{n} ({wording.listed(tasks, 8)})" for n, tasks in groups.items() if n]
-    return f"For each metric we left out the outputs that lack its score or the human score: {'; '.join(each)}."
+def _counts_left_out(ranking: xr.Dataset) -> list[str]:
+    """How many outputs without a score, and inputs with constant scores, each task leaves out."""
+    said = []
+    for count, what in (
+        (left_out.OUTPUTS, "For each metric we left out the outputs that lack its score or the human score"),
+        (left_out.INPUTS, "Averages leave out the inputs on which a metric's scores or the human scores are constant"),
+    ):
+        if ranking.get(count, _NONE).dims != ("task",) or not any(ranking[count].values):
+            continue
+        groups: dict[str, list[str]] = {}
+        for name, n in zip(*(ranking[name].values.tolist() for name in ("task", count)), strict=True):
+            groups.setdefault(n, []).append(str(name))
+        each = [f"{n} ({wording.listed(tasks, 8)})" for n, tasks in groups.items() if n]
+        said.append(f"{what}: {'; '.join(each)}.")
+    return said
 
 
 def _of_calibration(result: xr.Dataset) -> str:

@@ -207,7 +207,7 @@ def tasks(
     >>> tasks = {name: {"ds": ds, "gold": "human", "coefficient": name} for name in ("pearson", "kendall")}
     >>> axes = xsumstat.rank_tasks(tasks, n_resamples=99, rng=1).meta.plot.tasks()
     >>> [text.get_text() for text in axes.texts[:6]]
-    ['1   .915', '1   .935', '1   .727', '1   .880', '2   .853', '1   .667']
+    ['1   .915', '1   .935', '1   .727', '1   .880', '1   .853', '1   .667']
     """
     if "task_cluster" not in result:
         raise ValueError("the result has no tasks; this draws what `rank_tasks` gives")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def shown(
         values = result[variable].astype(float)
         mean = values.mean([other for other in values.dims if other != dim]).values
         value_of = dict(zip(labels, np.where(np.isnan(mean), -np.inf, mean), strict=True))
-        chosen = sorted(chosen, key=lambda label: -value_of[label])
+        unranked = _unranked(result)
+        chosen = sorted(chosen, key=lambda label: (label in unranked, -value_of[label]))
     elif order == "name":
         chosen = sorted(chosen, key=str)
     wanted = [] if highlight is None else validate.listed(highlight)
@@ -101,6 +103,13 @@ def shown(
         result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
     check_not_empty(result[variable])
     return result, note
+
+
+def _unranked(result: xr.Dataset) -> list[Hashable]:
+    """Metrics without an average over all tasks of a ranking, whose means of fewer tasks are no match for others'."""
+    if result.attrs.get("analysis") != "rank_tasks" or "rank" not in result:
+        return []
+    return list(result["metric"].values[(result["rank"] == 0).values].tolist())
 
 
 def further_dims(values: xr.DataArray, *core: str, hue: str | None = None) -> list[str]:

@@ -275,6 +275,8 @@ def _weak_points(about: Subject, shown: Results) -> str:
         weak.append(
             f"{wording.listed(map(wording.name, falls))} {verb} where human scores rise; perhaps lower is better"
         )
+    if "system_means" in shown and (odd := wording.not_random(shown["system_means"])):
+        weak.append(f"the rated outputs of {wording.listed(odd)} may be no random sample: means mislead then")
     checked.append("refusals")
     weak += [*_refusals(shown), *_no_grades(about)]
     if about.runs is not None and (lacking := judge_runs.lacking(about.runs, about.judges)):
@@ -413,4 +415,5 @@ def _scope(about: Subject, shown: Results) -> str:
     if raters > 1:
         parts.append(f"as graded by these {raters} raters; other raters may give other answers")
     parts += filter(None, [wording.kept_outputs(about.ds.attrs)])
-    return f"Scope: {', '.join(parts)}." if parts else "Scope: the outputs in the file."
+    said = f"Scope: {', '.join(parts)}." if parts else "Scope: the outputs in the file."
+    return said if found is None else f"{said} Agreement is measured by {findings.coefficient(found)}."
