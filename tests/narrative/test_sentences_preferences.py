@@ -97,8 +97,8 @@ def test_noise_alone_brings_shares_nearer_to_one_half_on_the_same_side(own, thei
     result = made("preference_bias", data, rater=["gpt"], covariate=["length"])
     said = conclusion(result.assign(is_group=("covariate", [False])))
     assert (
-        f"gpt chooses the output of higher length (ties count half) in {100 * own:.0f} % of 90 pairs, humans in {100 * theirs:.0f}"
-        in said
+        f"gpt chooses the output of higher length (ties count half) in {100 * own:.0f} % of 90 pairs, "
+        f"humans in {100 * theirs:.0f}" in said
     )
     assert ("noise in its choices alone can explain" in said) == noise
 

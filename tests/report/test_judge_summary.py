@@ -239,8 +239,8 @@ def test_without_any_rating_there_is_no_report(frame):
 
 def test_whom_it_covers_and_where_it_stands(page):
     assert page.summary[-1] == (
-        "Scope: these 3 systems on inputs like these, as graded by these 3 raters; other raters may give other answers. "
-        "Agreement is measured by Kendall's τ-b, input level."
+        "Scope: these 3 systems on inputs like these, as graded by these 3 raters; other raters may give other "
+        "answers. Agreement is measured by Kendall's τ-b, input level."
     )
     assert [text.partition(":")[0] for text in page.summary] == ["near", "wild", "Weak points", "Scope"]
     assert page.conclusion() == "\n".join(page.summary)
