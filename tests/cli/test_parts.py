@@ -127,3 +127,13 @@ def test_ratings_of_several_criteria_are_warned_of():
 )
 def test_names_of_criteria(names, found):
     assert sorted(criteria.by_criterion(names.split())) == found
+
+
+def test_prompts_of_one_language(capsys, tmp_path):
+    """A column of languages is no further dim where each prompt has one."""
+    frame = long().query("criterion == 'correctness'").drop(columns=["criterion", "topic"])
+    frame["language"] = np.where(frame["prompt"].str[1:].astype(int) % 3, "en", "hi")
+    status, out, err = run(capsys, tmp_path, frame, "--judge", "--only", "language=hi")
+    assert status == 0 and "own.csv: 3 systems, 10 inputs" in err
+    _, want, _ = run(capsys, tmp_path, frame[frame["language"] == "hi"].drop(columns="language"), "--judge")
+    assert out.splitlines()[1:6] == want.splitlines()[1:6]

@@ -145,7 +145,7 @@ def human_ceiling(
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
     members = levels.members(level)
-    if method == "bootstrap" and measure.coefficient.copies_agree and members in dims:
+    if attrs.get("interval") == "percentile" and measure.coefficient.copies_agree and members in dims:
         found = _without_copies(found, scores, members)
     if classes:
         by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])

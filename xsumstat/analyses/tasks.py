@@ -75,8 +75,8 @@ def rank_tasks(
 
     Notes
     -----
-    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Tasks with the same language
-    pair, systems and inputs, as several criteria, have the same swaps; WMT's code has others for each task. A metric
+    Null hypothesis: two metrics are exchangeable on these systems, by swaps in each task. Tasks of one language pair
+    with as many systems and inputs, as several criteria, have the same swaps; WMT's code has others for each. A metric
     without a correlation in a task is not in it; with ``"undefined": "zero"`` it has 0 there, which is WMT's rule.
     Clusters are made as by `rank`. The answer is computed at once. Lazy (Dask) scores are loaded task by task, so one
     task's scores must fit into memory. Sources: Freitag et al. (2023), "Results of WMT23 Metrics Shared Task", §6;
@@ -298,6 +298,7 @@ class _Tests:
         asked = [found.attrs["coefficient"] for found in single]
         self.averages = Averages(r, asked, np.array(shares), self.labels, len(everywhere))
         self.own = [np.full((len(self.labels),) * 2, np.nan) for _ in tasks]  # p-values of each task
+        self.streams: dict[int, int] = {}
 
     def run(self, n_resamples: int, seed: int, progress: bool | None, kept: Kept | None) -> None:
         """Make all tests; a lazy task's scores are in memory while it is tested, once for each block of pairs."""
@@ -337,7 +338,9 @@ class _Tests:
         if not len(row):
             return None
         labels = [[self.labels[place] for place in places] for places in (rows, columns)]
-        own = task.stream
+        if at not in self.streams:
+            self.streams[at] = task.stream
+        own = self.streams[at]
         rng = np.random.SeedSequence(seed, spawn_key=(own,))
         test = task.differences(*labels, n_resamples=n_resamples, rng=rng, progress=progress)
         test = test.transpose("metric", "other_metric", ...)

@@ -544,6 +544,9 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         how["labels"] = labels
         taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
     described = [*found.described, *(how[field] for field in ("metric", "system", "input"))]
+    described += [
+        name for name in parts.named(args.only) if parts.describes(sample, name, [how["system"], how["input"]])
+    ]
     return how, taken, described
 
 

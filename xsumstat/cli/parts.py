@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from xsumstat.core import validate
@@ -24,6 +25,12 @@ def named(given: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"{_OPTION} names {name!r} twice; several labels of one column cannot be kept together")
         found[name] = label
     return found
+
+
+def describes(frame: pd.DataFrame, name: str, keys: Sequence[str]) -> bool:
+    """Whether a column has one value for each label of a key, a system or an input."""
+    there = [key for key in keys if key in frame.columns]
+    return any(bool((frame.groupby(key)[name].nunique() <= 1).all()) for key in there)
 
 
 def only(ds: xr.Dataset, chosen: Mapping[str, str]) -> xr.Dataset:

@@ -259,7 +259,7 @@ def _of_tasks(result: xr.Dataset) -> str:
         by_gold.setdefault(gold, {}).setdefault(how, []).append(task)
     said = []
     for gold, ways in by_gold.items():
-        texts = [f"{how} ({wording.listed(tasks)})" for how, tasks in ways.items()]
+        texts = [f"{how} ({wording.listed(tasks, 8)})" for how, tasks in ways.items()]
         said.append(f"Agreement with {wording.human_scores(gold)} was measured {'; '.join(texts)}.")
     left = [_systems_left_out(result), wording.unranked(result), wording.fewer_labels(result.attrs)]
     return " ".join(filter(None, [*said, *left, *_counts_left_out(result), wording.averaging(result)]))
