@@ -112,3 +112,16 @@ def test_limits_of_accuracies_with_ties_cover():
         assert float(one.ci_low) <= float(one.correlation) <= float(one.ci_high)
         covered.append(float(one.ci_low) <= truth <= float(one.ci_high))
     assert np.mean(covered) >= 0.93
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_limits_of_accuracies_stay_in_their_range():
+    """Of pairs of all outputs hardly any are copies, and a metric that is never right has no limit below 0."""
+    ds = rated_in_part(0)
+    how = {"coefficient": "acc_eq", "n_resamples": 199, "rng": 1}
+    found = ds.meta.human_ceiling("rating", level="global", **how).sel(metric="judge")
+    assert float(found.ci_high) - float(found.correlation) > 0.3 * (float(found.ci_high) - float(found.ci_low))
+    worst = ds.assign(score=-ds.score)
+    found = worst.meta.human_ceiling("rating", level="input", method="bootstrap", resample="both", **how)
+    assert float(found.ci_low.min()) >= 0 and float(found.ci_high.max()) <= 1
+    assert float(found.difference_low.min()) >= -1

@@ -326,7 +326,7 @@ def of_documents(seed):
 
 def test_documents_are_kept_together_or_warned_of():
     tasks = of_documents(0)
-    with warns("documents", "80 inputs come from 8 documents. .* cluster='document' keeps documents together"):
+    with warns("documents", "80 inputs come from 8 documents. .* 'cluster': 'document' keeps documents together"):
         xsumstat.rank_tasks(tasks, n_resamples=19, rng=1)
     together = {name: {**task, "cluster": "document"} for name, task in tasks.items()}
     with warnings.catch_warnings(record=True) as caught:
@@ -351,3 +351,24 @@ def test_the_size_for_documents():
         p = xsumstat.rank_tasks(tasks, n_resamples=199, rng=seed).pvalue
         found += [p.sel(metric=a, other_metric=b).item() <= 0.05 for a, b in (("A", "B"), ("B", "A"))]
     assert np.mean(found) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+
+
+@pytest.mark.ignore_codes("labels_without_cells", "no_gold_score")
+def test_criteria_of_other_inputs_are_warned_of():
+    tasks = equal_metrics(0)
+    ds = tasks["criterion 1"]["ds"].copy(deep=True)
+    ds["score"].loc["criterion 1", :, 0] = np.nan
+    tasks = {name: {**task, "ds": ds} for name, task in tasks.items()}
+    with warns("other_inputs", "^tasks 'criterion 0' and 'criterion 1' have human scores on other inputs"):
+        xsumstat.rank_tasks(tasks, n_resamples=9, rng=1)
+    shared = {name: {**task, "ds": ds.isel(input=slice(1, None))} for name, task in tasks.items()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        xsumstat.rank_tasks(shared, n_resamples=9, rng=1)
+    assert not of_code(caught, "other_inputs")
+
+
+def test_clusters_of_tasks_are_told():
+    tasks = {name: {**task, "cluster": "document"} for name, task in of_documents(0).items()}
+    table = xsumstat.rank_tasks(tasks, n_resamples=9, rng=1)
+    assert "clustered by document" in table.meta.conclusion() and "clustered by document" in table.meta.methods()

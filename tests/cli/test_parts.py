@@ -137,3 +137,14 @@ def test_prompts_of_one_language(capsys, tmp_path):
     assert status == 0 and "own.csv: 3 systems, 10 inputs" in err
     _, want, _ = run(capsys, tmp_path, frame[frame["language"] == "hi"].drop(columns="language"), "--judge")
     assert out.splitlines()[1:6] == want.splitlines()[1:6]
+
+
+def test_one_system_and_numbered_labels(capsys, tmp_path):
+    frame = long().query("criterion == 'correctness'").drop(columns=["criterion", "topic"])
+    for name in ("model", "system"):
+        status, _, err = run(capsys, tmp_path, frame, "--judge", "--only", f"{name}=gpt")
+        assert status == 0 and "own.csv: 1 system, 30 inputs" in err
+    turns = pd.concat([frame.assign(turn=1), frame.assign(turn=2, judge_a=3)])
+    status, out, _ = run(capsys, tmp_path, turns, "--judge", "--dim", "turn", "--only", "turn=1")
+    whole = run(capsys, tmp_path, frame, "--judge")[1]
+    assert status == 0 and out.splitlines()[1:6] == whole.splitlines()[1:6]

@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 from judged_outputs import PEOPLE, scores, table, tau
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
+from xsumstat.dataset import scale_checks
 from xsumstat.report import judge_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -136,3 +138,16 @@ def test_a_lenient_judge_beside_one_human_score():
     higher, lower = (100 * (sign * (frame["near"] - frame["human"]) > 0).mean() for sign in (1, -1))
     told = f"Its grade is higher than the human one for {higher:.0f} % of the outputs, and lower for {lower:.0f} %."
     assert told in said and f"equal grades are few: near for {100 - higher - lower:.0f} % of the ratings" in said
+
+
+def test_a_judge_whose_grades_are_shifted_has_no_code():
+    """Grades -1, 0 and 1 beside 0, 1 and 2 are another scale."""
+    rng = np.random.default_rng(0)
+    quality = rng.choice([0, 1, 2], p=[0.2, 0.4, 0.4], size=(4, 60)).astype(float)
+    noise = (rng.random((3, 4, 60)) < 0.2) * rng.integers(-1, 2, size=(3, 4, 60))
+    dims = ("system", "input")
+    ratings = (("rater", *dims), np.clip(quality + noise, 0, 2))
+    ds = xr.Dataset({"score": (("metric", *dims), (quality - 1)[None]), "rating": ratings}, {"metric": ["judge"]})
+    found = ds.meta.alt_test("rating", metric="judge")
+    assert found.attrs["calibrated"] == "judge" and float(found.winning_rate[0]) == 1
+    assert not scale_checks.codes(ds.score.values, np.arange(3.0))

@@ -51,17 +51,20 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
     return found["system"], found["input"]
 
 
-def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...]) -> None:
-    """Warn of random inputs from common documents, which makes them alike."""
+def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
+    """Warn of random inputs from common documents, which makes them alike; `way` says what to do."""
     document = score.coords.get(_DOCUMENT)
     if "input" not in dims or document is None or document.dims != ("input",) or chunking.is_lazy(document):
         return
-    n = len(np.unique(document.values.astype(str)))
+    n = len(np.unique(of_labels(score, _DOCUMENT, ("input",))[1]))
     if 1 < n < document.size:
+        if not way:
+            own = validate.takes("cluster") and arguments.in_python()
+            whose = "" if own else " of ci and other functions in Python"
+            way = f"cluster='{_DOCUMENT}'{whose} keeps documents together"
         validate.warn(
             f"{document.size:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are often "
-            "alike; then intervals are too narrow, and tests find too much. "
-            f"{arguments.given('cluster', _DOCUMENT)} keeps documents together",
+            f"alike; then intervals are too narrow, and tests find too much; {way}",
             "documents",
         )
 

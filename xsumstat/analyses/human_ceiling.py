@@ -145,8 +145,9 @@ def human_ceiling(
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
     members = levels.members(level)
-    if attrs.get("interval") == "percentile" and measure.coefficient.copies_agree and members in dims:
-        found = _without_copies(found, scores, members)
+    copied = measure.coefficient.copies_agree and level != "global" and members in dims
+    if attrs.get("interval") == "percentile" and copied:
+        found = _without_copies(found, scores, members, measure.coefficient.bounds)
     if classes:
         by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
         found = found.drop_vars("by_rater").assign(by_rater=by_rater)
@@ -191,7 +192,7 @@ def _found(
     return found.assign({name: found[name].where(judged) for name in NAMES if "difference" in name})
 
 
-def _without_copies(found: xr.Dataset, scores: schema.Scores, members: str) -> xr.Dataset:
+def _without_copies(found: xr.Dataset, scores: schema.Scores, members: str, bounds: tuple[float, float]) -> xr.Dataset:
     """Limits of an accuracy with ties less what copies of a drawn member (a system) add, which agree with each other.
 
     Of k members a share 1/k of the drawn pairs are copies on average, with the value 1.
@@ -200,7 +201,10 @@ def _without_copies(found: xr.Dataset, scores: schema.Scores, members: str) -> x
     share = (1 / n.where(n > 1)).mean([dim for dim in n.dims if dim not in found["correlation"].dims])
     kept = 1 - share.reset_coords(drop=True)
     limits = {name: (found[name] - (1 - kept)) / kept for name in ("ci_low", "ci_high")}
-    limits |= {name: found[name] / kept for name in ("difference_low", "difference_high", "standard_error")}
+    limits = {name: limit.clip(*bounds) for name, limit in limits.items()}
+    most = bounds[1] - bounds[0]
+    limits |= {name: (found[name] / kept).clip(-most, most) for name in ("difference_low", "difference_high")}
+    limits["standard_error"] = found["standard_error"] / kept
     for value, low, high in (("correlation", "ci_low", "ci_high"), ("difference", "difference_low", "difference_high")):
         limits[low] = limits[low].where(~(limits[low] > found[value]), found[value])
         limits[high] = limits[high].where(~(limits[high] < found[value]), found[value])

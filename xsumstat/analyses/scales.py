@@ -40,7 +40,7 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
 def _has_codes(score: FloatArray, grades: FloatArray) -> bool:
     """Whether a judge gives grades except for codes that are none in any scale like theirs, as -1 or 99."""
     found = scale_checks.codes(score, grades)
-    return bool(found) and all(value < 0 <= grades.min() or value > _NO_GRADE * grades.max() for value in found)
+    return bool(found) and all(value < 0 < grades.min() or value > _NO_GRADE * grades.max() for value in found)
 
 
 def warn(score: xr.DataArray, ratings: xr.DataArray, other: xr.DataArray) -> None:

@@ -64,7 +64,7 @@ def subset(
     chosen = {"language_pair": language_pair, "domain": domain, "level": level, "coefficient": coefficient}
     _check(result, "subset")
     places = _chosen(result, task, {name: value for name, value in chosen.items() if value is not None})
-    part = _averaged(result, places, _shares(result, places, weights))
+    part = _averaged(result, places, _shares(result, places, weights)).drop_attrs(deep=False)
     return results.result(part, None, **_settings(result, "rank_tasks"))
 
 

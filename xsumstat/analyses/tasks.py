@@ -19,8 +19,9 @@ from xsumstat.catalogue import ALL
 from xsumstat.catalogue.variables import BASELINES
 from xsumstat.core import validate
 from xsumstat.core.caveats import Caveat
+from xsumstat.core.labels import labels_along
 from xsumstat.core.types import FloatArray, IntArray
-from xsumstat.dataset import checks, chunking, directions, facts, left_out, locate, results, wording
+from xsumstat.dataset import checks, chunking, directions, facts, golds, left_out, locate, results, wording
 from xsumstat.dataset.value_checks import Checks
 from xsumstat.resampling import draws, threads
 from xsumstat.resampling.jobs import BYTES_AT_ONCE
@@ -98,6 +99,7 @@ def rank_tasks(
     requested = {name: _Asked.of(name, task) for name, task in tasks.items()}
     single, told = _correlations(requested)
     _warn_of_documents(requested)
+    _warn_of_other_inputs(requested)
     everywhere, elsewhere = _metrics(single)
     tests = _Tests(list(requested.values()), list(single.values()), list(shares.values()), everywhere, elsewhere)
     kept = Kept.of(len(tasks), tests.labels, n_resamples) if keep_samples else None
@@ -111,6 +113,8 @@ def rank_tasks(
     result = result if kept is None else kept.beside(result)
     attrs: dict[str, Any] = {"analysis": "rank_tasks", "alpha": alpha, "alternative": "greater"}
     attrs |= {"n_resamples": n_resamples, "seed": str(seed)}
+    clusters = {str(task.keywords["cluster"]) for task in requested.values() if "cluster" in task.keywords}
+    attrs |= {"cluster": " ".join(sorted(clusters))} if clusters else {}
     fewer = [str(caveat) for caveat in told if caveat.code == left_out.FEWER]
     more = ["and so on"] if len(fewer) > _MOST_NAMED else []
     attrs |= {left_out.FEWER: "; ".join([*fewer[:_MOST_NAMED], *more])} if fewer else {}
@@ -150,18 +154,39 @@ def _warn_of_documents(tasks: Mapping[str, _Asked]) -> None:
     """Warn once of tasks whose inputs come from common documents that swaps do not keep together."""
     for task in tasks.values():
         with validate.kept_warnings() as caveats:
-            if "cluster" not in task.keywords:
-                clustering.warn_of_documents(locate.checked_scores(task.ds), ("input",))
+            if "cluster" not in task.keywords and task.keywords.get("resample") != "system":
+                way = "in a task 'cluster': 'document' keeps documents together"
+                clustering.warn_of_documents(locate.checked_scores(task.ds), ("input",), way)
         if caveats:
             validate.warn(caveats[0].of(f"{task.named} (and perhaps others)" if len(tasks) > 1 else task.named))
             return
+
+
+def _warn_of_other_inputs(tasks: Mapping[str, _Asked]) -> None:
+    """Warn of tasks on the same scores with human scores of other inputs, whose swaps cannot be the same."""
+    rated: dict[tuple[Any, ...], dict[bytes, str]] = {}
+    for name, task in tasks.items():
+        score = locate.checked_scores(task.ds)
+        human = golds.find_gold(task.ds, score, task.gold)[0]
+        if chunking.is_lazy(score) or chunking.is_lazy(human) or "input" not in human.dims or "pool" in task.keywords:
+            continue
+        there = human.notnull().any([dim for dim in human.dims if dim != "input"]).values
+        outputs = task.stream, *labels_along(score, "input")
+        rated.setdefault(outputs, {}).setdefault(there.tobytes(), name)
+    apart = next((list(names.values()) for names in rated.values() if len(names) > 1), None)
+    if apart is not None:
+        validate.warn(
+            f"tasks {apart[0]!r} and {apart[1]!r} have human scores on other inputs. Their swaps differ, and tests of "
+            "averages find too much: keep the inputs that all have",
+            "other_inputs",
+        )
 
 
 def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
     found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
     named = {name for task in tasks.values() for name in task.about}
     coords = {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
-    lost = [", ".join(map(str, task.ds.attrs.get(left_out.SYSTEMS, ()))) for task in tasks.values()]
+    lost = [", ".join(map(str, validate.listed(task.ds.attrs.get(left_out.SYSTEMS, [])))) for task in tasks.values()]
     return coords | ({left_out.SYSTEMS: ("task", np.array(lost, dtype=object))} if any(lost) else {})
 
 

@@ -483,6 +483,9 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
         columns, taken, described = _table(file, args)
         how |= columns
+        chosen = {
+            {how["system"]: "system", how["input"]: "input"}.get(name, name): each for name, each in chosen.items()
+        }
         how["dims"] += [name for name in chosen if name not in (*described, *how["dims"])]
     else:
         taken = []
@@ -512,6 +515,7 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     _refuse_choices(file.path, sample)
     found = roles.of(sample, {**named, "value": named["score"]})
     labelled = [name for name in sample.columns if name not in (*found.metrics, *found.raters, found.rated)]
+    labelled += ["system", "input", *args.dim]
     for name in parts.named(args.only):
         validate.known("column of --only", name, labelled, "columns")
     for field in ("system", "input"):
@@ -543,9 +547,11 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     if labels:
         how["labels"] = labels
         taken.append(f"{labels[0]} is below {labels[1]} (--labels {labels[1]} {labels[0]} if not)")
-    described = [*found.described, *(how[field] for field in ("metric", "system", "input"))]
+    described = ["system", "input", *found.described, *(how[field] for field in ("metric", "system", "input"))]
     described += [
-        name for name in parts.named(args.only) if parts.describes(sample, name, [how["system"], how["input"]])
+        name
+        for name in parts.named(args.only)
+        if name in sample.columns and parts.describes(sample, name, [how["system"], how["input"]])
     ]
     return how, taken, described
 

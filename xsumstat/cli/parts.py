@@ -41,7 +41,7 @@ def only(ds: xr.Dataset, chosen: Mapping[str, str]) -> xr.Dataset:
         labels = ds[name]
         if labels.ndim != 1 or labels.dims == ("metric",):
             raise ValueError(f"{_OPTION} {name}={label}: {name!r} has no label for each system, input or dimension")
-        texts = [str(each) for each in labels.values.tolist()]
+        texts = [f"{each:g}" if isinstance(each, float) else str(each) for each in labels.values.tolist()]
         validate.known(f"label of {_OPTION} {name}", label, list(dict.fromkeys(texts)), "labels")
         places = np.flatnonzero([text == label for text in texts])
         dim = labels.dims[0]

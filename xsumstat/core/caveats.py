@@ -131,6 +131,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "not_random",
             "observed_range",
             "one_value",
+            "other_inputs",
             "other_scale",
             "unequal_clusters",
             "unusual_kind",

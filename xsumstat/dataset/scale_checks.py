@@ -77,7 +77,7 @@ def codes(score: FloatArray, grades: FloatArray) -> dict[float, int]:
     given, counts = np.unique(score[~np.isnan(score)], return_counts=True)
     if not len(given):
         return {}
-    below_all = ((given < 0) & (low >= 0)) | ((given <= 0) & (low > 0) & (given.max() >= high))
+    below_all = (((given < 0) & (low >= 0)) | ((given <= 0) & (low > 0))) & (given.max() >= high)
     off = (given < low - 1) | (given > high + 1) | below_all
     few = 0 < off.sum() <= _FEW_CODES and counts[np.isin(given, grades)].sum() > _MOSTLY * counts.sum()
     return dict(zip(given[off].tolist(), counts[off].tolist(), strict=True)) if few else {}

@@ -115,7 +115,7 @@ def fewer_labels(attrs: Mapping[Any, Any]) -> str:
 
 def unranked(ranking: xr.Dataset) -> str:
     """Which metrics of a ranking over tasks are not in all of them, as a sentence; empty if none."""
-    if ranking.attrs.get("analysis") != "rank_tasks" or not {"rank", "metric"} <= set(ranking.variables):
+    if ranking.attrs.get("analysis") != "rank_tasks" or "rank" not in ranking or ranking["rank"].dims != ("metric",):
         return ""
     names = [name(label) for label in ranking["metric"].values[(ranking["rank"] == 0).values].tolist()]
     several = len(names) > 1

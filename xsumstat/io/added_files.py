@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def _check_reference(ds: xr.Dataset, path: Path, name: str) -> None:
     known = known_references(ds) - {mtme_names.WITHOUT, mtme_names.EVERY}
     reference = name.rpartition("-")[2]
     lacking = [each for each in mtme_names.parted(reference) if each not in known]
-    if known and lacking and reference != name and reference.lower().startswith("ref"):
+    if known and lacking and reference != name and re.match("ref[A-Z0-9]", reference):
         raise ValueError(
             f"{path.name} names the reference {lacking[0]!r}, and the scores have {validate.listing(sorted(known))}; "
             f"a metric without a reference is called NAME-{mtme_names.WITHOUT}"

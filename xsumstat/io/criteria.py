@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from xsumstat.core import arguments, validate
-from xsumstat.core.method_synonyms import JUDGES, NO_RATERS, NUMBERED_RATERS, RATERS
+from xsumstat.core.synonyms import words_of
 from xsumstat.io import roles
 
-_OF_PEOPLE = {*RATERS, *NUMBERED_RATERS, *JUDGES, *NO_RATERS, "human", "people", "expert"}
+# Names of criteria; others are known by their endings, as helpfulness.
+_CRITERIA = words_of("overall quality style tone grammar depth length format factual ethics humor trust logic detail")
 
 
 def by_criterion(names: Iterable[str]) -> dict[str, list[str]]:
@@ -32,7 +34,7 @@ def by_criterion(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _may_be_criterion(word: str) -> bool:
-    return len(word) > 1 and word.isalpha() and word not in _OF_PEOPLE
+    return word in _CRITERIA or re.search(r"\w(ness|ity|ence|ency|ance|acy)$", word) is not None
 
 
 def warn_of_raters(raters: Sequence[Hashable], others: Iterable[Hashable]) -> None:

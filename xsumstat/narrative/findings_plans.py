@@ -234,7 +234,7 @@ def _about(one: xr.Dataset) -> str:
     if ratios is None or bool(one["least_inputs"].isnull().all()):
         return ""
     least, most = _bounds(one)
-    widest = most - least if one.attrs.get("estimand") == "agreement" else math.inf
+    widest = most - least if "coefficient" in one.attrs else math.inf
     low, high = (number(min(each * float(one.attrs["target"]), widest)) for each in ratios)
     return f" (the width may be {low} to {high}, as these data are uncertain)"
 

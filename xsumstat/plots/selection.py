@@ -107,7 +107,7 @@ def shown(
 
 def _unranked(result: xr.Dataset) -> list[Hashable]:
     """Metrics without an average over all tasks of a ranking, whose means of fewer tasks are no match for others'."""
-    if result.attrs.get("analysis") != "rank_tasks" or "rank" not in result:
+    if result.attrs.get("analysis") != "rank_tasks" or "rank" not in result or result["rank"].dims != ("metric",):
         return []
     return list(result["metric"].values[(result["rank"] == 0).values].tolist())
 

@@ -43,6 +43,7 @@ _TITLES = {
     "system_means": "Means of the human scores",
     "compare_systems": "p-values of the differences between systems",
 }
+_SCOPES = (AUTO, "both", "system", "input")
 _BY_SYSTEM = (
     "How much higher the judge scores a system than the others at equal human scores, in standard deviations of the "
     "judge's scores"
@@ -157,6 +158,7 @@ def make_report(
     rng: int = 0,
     source: str = "",
 ) -> JudgeReport:
+    validate.choice("resample", resample, _SCOPES)
     if margin is not None:
         margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)

@@ -222,7 +222,7 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
     if gold is None and "gold" not in ds.attrs and rating is not None:
         gold = ratings[rating].mean("rater").rename("human")
     if isinstance(gold, xr.DataArray):
-        gold = align.beside(score, gold)
+        gold = align.beside(score, locate.checked(gold, "gold"))
     values, _, own = golds.find_gold(ds, score, gold)
     if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
         rating, values = gold, gold.mean("rater")
