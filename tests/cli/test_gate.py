@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -53,13 +54,14 @@ def test_the_rule_takes_the_drift_of_the_report(tmp_path, capsys, monkeypatch):
     rules = ["--require", "drift <= .5", "--require", "drift <= .6"]
     statuses, lines = [], []
     compute, bounds = gate.drift.drift, []
-    monkeypatch.setattr(gate.drift, "drift", lambda *args, **how: bounds.append(how["margin"]) or compute(*args, **how))
+    counted = SimpleNamespace(drift=lambda *args, **how: bounds.append(how["margin"]) or compute(*args, **how))
+    monkeypatch.setattr(gate, "drift", counted)  # what the rules compute, not what the report does
     for judge in ([], ["--judge"]):
         statuses.append(cli.main([*asked, *judge, *rules]))
         lines.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("drift <=")])
     assert statuses == [0, 0] and lines[0] == lines[1] and len(lines[0]) == 2
-    # Without a report both rules compute it, then the accessor for the report, and the rule with another bound.
-    assert bounds == [0.5, 0.6, 0.5, 0.6]
+    # Without a report both rules compute it, then only the rule whose bound is not the report's.
+    assert bounds == [0.5, 0.6, 0.6]
 
 
 @pytest.mark.filterwarnings("ignore")

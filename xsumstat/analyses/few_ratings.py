@@ -257,9 +257,8 @@ def check_any(n_rated: xr.DataArray, without_score: xr.DataArray) -> None:
 
 def warn_not_random(pvalue: xr.DataArray) -> None:
     """Warn of rated inputs whose scores by the metric differ from the others'."""
-    differ = pvalue * pvalue.sizes["system"] < wording.NOT_RANDOM
     checks.warn_where(
-        differ,
+        wording.rated_differ(pvalue),
         "the metric scores rated inputs differently from the others (p < .01, Bonferroni over systems): they may not "
         "be a random sample, for",
         "not_random",

@@ -141,9 +141,9 @@ def warn_uneven(ds: xr.Dataset, values: xr.DataArray, systems: list[int] | None 
 
     The attr `uneven_raters` of results.
     """
-    told = None
     if chunking.is_lazy(values) or set(values.dims) != set(facts.CELLS):
-        return told
+        return None
+    told = None
     for ratings in golds.ratings_in(ds).values():
         if set(ratings.dims) == {"rater", *facts.CELLS} and _is_mean(values, ratings):
             some = slice(None) if systems is None else systems

@@ -186,7 +186,7 @@ def _about(tasks: Mapping[str, _Asked]) -> dict[str, tuple[str, Any]]:
     found = {name: [task.about.get(name, ALL) for task in tasks.values()] for name in ABOUT}
     named = {name for task in tasks.values() for name in task.about}
     coords = {name: ("task", np.array(labels, dtype=object)) for name, labels in found.items() if name in named}
-    lost = [", ".join(map(str, validate.listed(task.ds.attrs.get(left_out.SYSTEMS, [])))) for task in tasks.values()]
+    lost = [", ".join(map(str, left_out.systems_of(task.ds))) for task in tasks.values()]
     return coords | ({left_out.SYSTEMS: ("task", np.array(lost, dtype=object))} if any(lost) else {})
 
 
@@ -237,18 +237,20 @@ class _Asked:
         return cls(name, task["ds"], task.get("gold"), keywords, about)
 
     def loaded(self) -> _Asked:
-        """The same task with lazy scores computed."""
+        """The task with lazy scores computed."""
         lazy = [name for name in ("score", self.gold) if isinstance(name, str) and name in self.ds.data_vars]
         lazy = [name for name in lazy if chunking.is_lazy(self.ds[name])]
+        lazy_gold = isinstance(self.gold, xr.DataArray) and chunking.is_lazy(self.gold)
+        if not (lazy or lazy_gold):
+            return self
         ds = self.ds.assign({name: self.ds[name].compute() for name in lazy})
-        gold = self.gold.compute() if isinstance(self.gold, xr.DataArray) and chunking.is_lazy(self.gold) else self.gold
-        return replace(self, ds=ds, gold=gold)
+        return replace(self, ds=ds, gold=self.gold.compute() if lazy_gold else self.gold)
 
     @property
     def named(self) -> str:
         return f"task {self.name!r}"
 
-    @property
+    @functools.cached_property
     def stream(self) -> int:
         """A number from the language pair and the numbers of systems and inputs with scores, which must be in memory.
 
@@ -323,7 +325,6 @@ class _Tests:
         asked = [found.attrs["coefficient"] for found in single]
         self.averages = Averages(r, asked, np.array(shares), self.labels, len(everywhere))
         self.own = [np.full((len(self.labels),) * 2, np.nan) for _ in tasks]  # p-values of each task
-        self.streams: dict[int, int] = {}
 
     def run(self, n_resamples: int, seed: int, progress: bool | None, kept: Kept | None) -> None:
         """Make all tests; a lazy task's scores are in memory while it is tested, once for each block of pairs."""
@@ -363,10 +364,7 @@ class _Tests:
         if not len(row):
             return None
         labels = [[self.labels[place] for place in places] for places in (rows, columns)]
-        if at not in self.streams:
-            self.streams[at] = task.stream
-        own = self.streams[at]
-        rng = np.random.SeedSequence(seed, spawn_key=(own,))
+        rng = np.random.SeedSequence(seed, spawn_key=(task.stream,))
         test = task.differences(*labels, n_resamples=n_resamples, rng=rng, progress=progress)
         test = test.transpose("metric", "other_metric", ...)
         test = test.sel(metric=checks.as_labels(labels[0]), other_metric=checks.as_labels(labels[1]))
@@ -376,7 +374,9 @@ class _Tests:
             difference = np.where(np.isnan(difference), r[rows] - r[columns], difference)
         better, worse = pvalues_of(difference, samples, exact=bool(test.attrs.get("exact")))
         self.own[at][rows, columns], self.own[at][columns, rows] = better, worse
-        drawn = pooling.with_draws(xr.Dataset({"samples": (("pair", "resample"), samples)}), seed, own, n_resamples)
+        drawn = pooling.with_draws(
+            xr.Dataset({"samples": (("pair", "resample"), samples)}), seed, task.stream, n_resamples
+        )
         return rows, columns, difference, drawn["samples"].values
 
     def of_task(self, at: int, alpha: float) -> xr.Dataset:

@@ -277,7 +277,7 @@ def _ranked(ds: xr.Dataset, gold: str, reference: str | None, out: Sequence[Any]
 def _without(ds: xr.Dataset, systems: Collection[Any]) -> xr.Dataset:
     """The scores without some systems, whose names are an attr of what is left."""
     lost = ds["system"].isin(list(systems))
-    names = [*ds.attrs.get(left_out.SYSTEMS, ()), *ds["system"].values[lost.values].tolist()]
+    names = [*left_out.systems_of(ds), *ds["system"].values[lost.values].tolist()]
     return ds.sel(system=~lost).assign_attrs({left_out.SYSTEMS: names}) if names else ds
 
 

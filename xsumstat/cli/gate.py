@@ -266,10 +266,12 @@ def _drift(
     """The change of the judges as the report computed it, if it did with this bound."""
     if anchor is None or required.bound is None:
         raise ValueError("drift needs the scores of an older version of the judge on the same outputs: anchor")
-    if report is not None and "drift" in report.results and report.results["drift"].attrs["margin"] == required.bound:
-        for caveat in report.caveats["drift"]:
-            validate.warn(caveat)
-        return report.results["drift"]
+    if report is not None:
+        for name, found in report.results.items():
+            if found.attrs["analysis"] == "drift" and found.attrs["margin"] == required.bound:
+                for caveat in report.caveats[name]:
+                    validate.warn(caveat)
+                return found
     old = judge_runs.averaged(anchor)
     return drift.drift(asked.ds, old, asked.people.values, metric=asked.judges, margin=required.bound, **how)
 

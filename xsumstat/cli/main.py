@@ -483,9 +483,8 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
     if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
         columns, taken, described = _table(file, args)
         how |= columns
-        chosen = {
-            {how["system"]: "system", how["input"]: "input"}.get(name, name): each for name, each in chosen.items()
-        }
+        renamed = {how["system"]: "system", how["input"]: "input"}
+        chosen = {renamed.get(name, name): label for name, label in chosen.items()}
         how["dims"] += [name for name in chosen if name not in (*described, *how["dims"])]
     else:
         taken = []
@@ -516,7 +515,8 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     found = roles.of(sample, {**named, "value": named["score"]})
     labelled = [name for name in sample.columns if name not in (*found.metrics, *found.raters, found.rated)]
     labelled += ["system", "input", *args.dim]
-    for name in parts.named(args.only):
+    chosen = parts.named(args.only)
+    for name in chosen:
         validate.known("column of --only", name, labelled, "columns")
     for field in ("system", "input"):
         roles.refuse_ambiguous(found, field)
@@ -550,7 +550,7 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     described = ["system", "input", *found.described, *(how[field] for field in ("metric", "system", "input"))]
     described += [
         name
-        for name in parts.named(args.only)
+        for name in chosen
         if name in sample.columns and parts.describes(sample, name, [how["system"], how["input"]])
     ]
     return how, taken, described
@@ -608,11 +608,9 @@ def _refuse_criteria(found: roles.Roles, args: argparse.Namespace) -> None:
         judges = [name for name in names if name in found.judges]
         people = [name for name in names if name not in judges]
         if judges and people:
-            option = "--raters" if len(people) > 1 else "--gold"
-            command = [args.scores, option, *people, "--metric", *judges, *["--judge"] * args.judge]
             raise ValueError(
                 f"the columns are those of several criteria, {validate.listing(apart)}. Analyse one at a time: "
-                f"{options.called()} {shlex.join(command)}"
+                f"{_command(args, people, judges)}"
             )
 
 
@@ -622,12 +620,16 @@ def _example(found: roles.Roles, args: argparse.Namespace) -> str:
     people = [name for name in found.metrics if name not in (*judges, *found.covariates)]
     if not people:
         return ""
-    option = "--raters" if len(people) > 1 else "--gold"
-    names = shlex.join(["SCORES", option, *people, "--metric", *judges, *["--judge"] * args.judge])
     return (
         f". For human scores in {validate.listing(people)} and judges or metrics in {validate.listing(judges)}: "
-        f"{options.called()} {names.replace('SCORES', shlex.quote(args.scores), 1)}"
+        f"{_command(args, people, judges)}"
     )
+
+
+def _command(args: argparse.Namespace, people: Sequence[str], judges: Sequence[str]) -> str:
+    option = "--raters" if len(people) > 1 else "--gold"
+    words = [args.scores, option, *people, "--metric", *judges, *["--judge"] * args.judge]
+    return f"{options.called()} {shlex.join(words)}"
 
 
 def _joined(ds: xr.Dataset, name: str, args: argparse.Namespace) -> xr.Dataset:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+import xarray as xr
+
+from xsumstat.core import validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset.facts import Fact
 
@@ -14,6 +17,18 @@ OUTPUTS, INPUTS = "unpaired_outputs", "constant_inputs"
 FEWER = "fewer_labels"
 # Instead of a number, where those of several human scores add up.
 SOME = "some"
+
+
+def unranked(ranking: xr.Dataset) -> list[Hashable]:
+    """Metrics that are not in all tasks of a ranking, and so have no average."""
+    if ranking.attrs.get("analysis") != "rank_tasks" or "rank" not in ranking or ranking["rank"].dims != ("metric",):
+        return []
+    return list(ranking["metric"].values[(ranking["rank"] == 0).values].tolist())
+
+
+def systems_of(ds: xr.Dataset) -> list[Hashable]:
+    """The systems that a task's scores leave out; netCDF keeps a list of one as its element."""
+    return validate.listed(ds.attrs.get(SYSTEMS, []))
 
 
 def counted(

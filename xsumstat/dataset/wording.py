@@ -115,23 +115,22 @@ def fewer_labels(attrs: Mapping[Any, Any]) -> str:
 
 def unranked(ranking: xr.Dataset) -> str:
     """Which metrics of a ranking over tasks are not in all of them, as a sentence; empty if none."""
-    if ranking.attrs.get("analysis") != "rank_tasks" or "rank" not in ranking or ranking["rank"].dims != ("metric",):
-        return ""
-    names = [name(label) for label in ranking["metric"].values[(ranking["rank"] == 0).values].tolist()]
+    names = [name(label) for label in left_out.unranked(ranking)]
     several = len(names) > 1
     verb, has = ("are", "have") if several else ("is", "has")
     return f"{listed(names)} {verb} not in all tasks, and {has} no average." if names else ""
 
 
-# Rated and other inputs differ in a metric's scores from this p-value on, times the number of systems.
-NOT_RANDOM = 0.01
+def rated_differ(pvalue: xr.DataArray) -> xr.DataArray:
+    """Where a metric scores a system's rated inputs differently from the others (p < .01, Bonferroni over systems)."""
+    return pvalue * pvalue.sizes["system"] < 0.01
 
 
 def not_random(means: xr.Dataset) -> list[str]:
     """The systems whose rated inputs a metric scores differently from the others."""
     if "rated_pvalue" not in means or means["rated_pvalue"].dims != ("system",):
         return []
-    differ = (means["rated_pvalue"] * means.sizes["system"] < NOT_RANDOM).values
+    differ = rated_differ(means["rated_pvalue"]).values
     return [name(label) for label in np.atleast_1d(means["system"].values)[differ].tolist()]
 
 

@@ -81,13 +81,17 @@ def in_short(one: xr.Dataset) -> str:
         within = "" if math.isnan(p) else f", {verdict} within ±{margin}"
         level = "" if math.isnan(low) else f" ({100 * wording.interval_level(one.attrs):.4g} % interval)"
         said = f"Since the older version its agreement changed by {wording.estimate(value, low, high)}{level}{within}"
-    shift, least, most = (float(one[each]) for each in ("shift", "shift_low", "shift_high"))
-    level = "" if math.isnan(least) else f" ({_level(one)})"
-    moved = f"; its scores changed by {wording.estimate(shift, least, most)} on average{level}"
-    moved = "" if math.isnan(shift) else moved
-    p = float(one["heterogeneity_pvalue"])
-    apart = "The shifts differ between systems, which can change their order." if p <= alpha_of(one) else ""
-    return " ".join(filter(None, [f"{said}{moved}.", apart, left_out(one)]))
+    differ = float(one["heterogeneity_pvalue"]) <= alpha_of(one)
+    apart = "The shifts differ between systems, which can change their order." if differ else ""
+    return " ".join(filter(None, [f"{said}{_moved(one)}.", apart, left_out(one)]))
+
+
+def _moved(one: xr.Dataset) -> str:
+    shift, low, high = (float(one[each]) for each in ("shift", "shift_low", "shift_high"))
+    if math.isnan(shift):
+        return ""
+    level = "" if math.isnan(low) else f" ({_level(one)})"
+    return f"; its scores changed by {wording.estimate(shift, low, high)} on average{level}"
 
 
 def left_out(one: xr.Dataset) -> str:

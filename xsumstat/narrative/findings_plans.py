@@ -85,8 +85,9 @@ def plan(result: xr.Dataset) -> list[str]:
     lacking: dict[str, list[tuple[str, FloatArray]]] = {}  # designs for which no number is enough
     dims = [dim for dim in ("metric", "other_metric", "difference", "n_raters") if dim in result["least_inputs"].dims]
     for at in np.ndindex(*(result.sizes[dim] for dim in dims)):
-        one = result["least_inputs"].isel(dict(zip(dims, at, strict=True)))
-        if bool(result[what].isel(dict(zip(dims, at, strict=True))).isnull().all()):
+        each = result.isel(dict(zip(dims, at, strict=True)))
+        one = each["least_inputs"]
+        if bool(each[what].isnull().all()):
             continue
         who = " against ".join(name(one[dim].item()) for dim in dims if dim in ("metric", "other_metric"))
         if "difference" in dims:
@@ -96,10 +97,10 @@ def plan(result: xr.Dataset) -> list[str]:
         least = _least(one, fewest)
         if least is None:
             of = "systems" if "n_systems" in one.dims else "inputs"
-            lacking.setdefault(of, []).append((who, result[what].isel(dict(zip(dims, at, strict=True))).values.ravel()))
+            lacking.setdefault(of, []).append((who, each[what].values.ravel()))
             continue
         needed = f"{who} needs {least}" if who else f"the smallest design has {least}"
-        said.append(needed + _about(result.isel(dict(zip(dims, at, strict=True)))))
+        said.append(needed + _about(each))
     for of, whose in lacking.items():
         said.append(_not_enough(result, of, whose, what))
     most = 3

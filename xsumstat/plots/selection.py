@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.dataset import align
+from xsumstat.dataset import align, left_out
 from xsumstat.plots import captions
 
 MOST = 20  # metrics that a picture shows unless others are named
@@ -83,7 +82,7 @@ def shown(
         values = result[variable].astype(float)
         mean = values.mean([other for other in values.dims if other != dim]).values
         value_of = dict(zip(labels, np.where(np.isnan(mean), -np.inf, mean), strict=True))
-        unranked = _unranked(result)
+        unranked = left_out.unranked(result)
         chosen = sorted(chosen, key=lambda label: (label in unranked, -value_of[label]))
     elif order == "name":
         chosen = sorted(chosen, key=str)
@@ -103,13 +102,6 @@ def shown(
         result = result.isel({each: [result[each].values.tolist().index(label) for label in chosen if label in there]})
     check_not_empty(result[variable])
     return result, note
-
-
-def _unranked(result: xr.Dataset) -> list[Hashable]:
-    """Metrics without an average over all tasks of a ranking, whose means of fewer tasks are no match for others'."""
-    if result.attrs.get("analysis") != "rank_tasks" or "rank" not in result or result["rank"].dims != ("metric",):
-        return []
-    return list(result["metric"].values[(result["rank"] == 0).values].tolist())
 
 
 def further_dims(values: xr.DataArray, *core: str, hue: str | None = None) -> list[str]:

@@ -78,8 +78,7 @@ def about_judges(
     severity = about.severity
     severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
     told = f"The rater {severity.told}." if severity is not None and severe else ""
-    random = {name: value for name, value in measure.items() if name == "resample"}
-    agree = [Ask("agreement", {**rated, **limits, **random, **drawn}, also=told)]
+    agree = [Ask("agreement", {**rated, **limits, **_resample(measure), **drawn}, also=told)]
     of_raters = {**rated, "metric": about.judges, **measure, **limits, **drawn}
     ceiling = [Ask("human_ceiling", of_raters, picture="forest")]
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
@@ -101,7 +100,7 @@ def about_judges(
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= scale_checks.MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(
-            about, len(classes) == 2, {**limits, **random}, drawn["rng"]
+            about, len(classes) == 2, {**limits, **_resample(measure)}, drawn["rng"]
         )
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)
@@ -119,6 +118,11 @@ def about_judges(
     return found
 
 
+def _resample(measure: dict[str, Any]) -> dict[str, Any]:
+    """The setting of analyses that have no level and coefficient."""
+    return {name: value for name, value in measure.items() if name == "resample"}
+
+
 def _errors(
     about: Subject, groups: list[str], measure: dict[str, Any], limits: dict[str, Any], adjust: str, alpha: float
 ) -> list[Ask]:
@@ -127,7 +131,7 @@ def _errors(
     err = []
     if about.given:
         how = {"gold": people.noisy, "metric": about.judges, "given": about.given, "confidence_level": 1 - alpha}
-        how |= {name: value for name, value in measure.items() if name == "resample"}
+        how |= _resample(measure)
         err.append(Ask("bias", how, corrected=adjust))
     if (of_systems := by_system(about, alpha)) is not None:
         err.append(Ask("bias", of_systems, says=False, called=BY_SYSTEM, corrected=adjust))
