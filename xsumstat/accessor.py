@@ -867,6 +867,7 @@ class DatasetMeta(_Meta):
         target: str = "new",
         statistic: str = "t",
         alternative: str = "two-sided",
+        cluster: str | None = None,
         between: str | None = None,
         alpha: float = 0.05,
         adjust: str | None = None,

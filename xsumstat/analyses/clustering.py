@@ -51,6 +51,13 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
     return found["system"], found["input"]
 
 
+def of_inputs(score: xr.DataArray, name: str) -> IntArray:
+    """The cluster of each input."""
+    codes = of_labels(score, name, ("input",))[1]
+    _warn_unequal(codes, "input")
+    return codes
+
+
 def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
     """Warn of random inputs from common documents, which makes them alike; `way` says what to do."""
     document = score.coords.get(_DOCUMENT)

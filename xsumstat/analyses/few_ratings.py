@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses import clustering
 from xsumstat.analyses import groups as slices
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
@@ -103,6 +104,9 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     later = Checks()
     later.make(checks.check_finite, of_values(facts.spread, human), "gold")
     later.make(checks.check_finite, by_metric(facts.spread_of_one, [score]), "score")
+    clustering.warn_of_documents(
+        score, ("input",), "compare_systems(method='paired_t', cluster='document') keeps documents together"
+    )
     equal = by_metric(_equal, [score], human)
     leakage.warn_of_people(later, [equal], score, human, name, {}, [*own, *metric_choice.of_people(score)])
     return FewRatings(score, human, name, signs, sign, dropped, later)

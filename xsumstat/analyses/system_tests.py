@@ -28,6 +28,8 @@ SWAPPED = ("monte_carlo", "hybrid")
 NAMES = ("difference", "statistic", "forward", "backward", "n_inputs")
 # Tests of means by Student's t have limits, too.
 WITH_LIMITS = ("paired_t", "t")
+# Those that keep inputs of one cluster together.
+CLUSTERED = ("paired_t", "monte_carlo", "bootstrap")
 LIMITS = ("ci_low", "ci_high", "standard_error", "df")
 
 
@@ -51,11 +53,21 @@ class Pairs:
     first: FloatArray
     second: FloatArray
     step: float
+    codes: IntArray | None = None  # the cluster of each input, from 0 on; None if each is its own
 
     @property
     def n(self) -> int:
         """Number of inputs."""
         return int(self.first.shape[1])
+
+    @property
+    def n_units(self) -> int:
+        """Number of inputs, or clusters of them, that are swapped, drawn or left out together."""
+        return self.n if self.codes is None else int(self.codes.max(initial=-1)) + 1
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Values (..., inputs) summed over each cluster."""
+        return values if self.codes is None else np.ascontiguousarray(arrays.summed(values.T, self.codes).T)
 
     @cached_property
     def near(self) -> FloatArray:
@@ -100,20 +112,26 @@ class Ready:
     groups: list[_Group]
     differences: FloatArray
     n_inputs: FloatArray
+    n_units: FloatArray
     power: int
 
 
 @dataclass(frozen=True)
 class SystemTests(Job[Ready]):
-    """The test of each pair of systems, with the p-values of either order; of one shared input only a difference."""
+    """The test of each pair of systems, with the p-values of either order.
+
+    Of one shared input, or cluster, there is only a difference.
+    """
 
     targets: IntArray  # type: ignore[assignment]
     test: Test
+    codes: IntArray | None = None  # the cluster of each input
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The numbers of each pair."""
-        return (*NAMES, *LIMITS) if self.test.method in WITH_LIMITS else NAMES
+        names = (*NAMES, *LIMITS) if self.test.method in WITH_LIMITS else NAMES
+        return names if self.codes is None else (*names, "n_clusters")
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
@@ -130,17 +148,21 @@ class SystemTests(Job[Ready]):
         x = arrays.scaled(x)
         of_steps = self.test.method in SWAPPED and self.test.statistic == "t"  # whose sums may tie
         step = arrays.whole_step(x) if of_steps else 0.0
-        differences, n_inputs = np.full(len(pairs), np.nan), np.empty(len(pairs))
+        differences = np.full(len(pairs), np.nan)
+        n_inputs, n_units = np.empty((2, len(pairs)))
         groups = []
         for places, inputs in in_common(x, pairs):
             shared = np.ascontiguousarray(x[:, inputs])
             n_inputs[places] = shared.shape[1]
             one, two = (shared[pairs[places, side]] for side in (0, 1))
-            if shared.shape[1] > 1:
-                groups.append(_Group.of(Pairs(places, one, two, step), self.test))
-            elif shared.shape[1]:
-                differences[places] = (one - two)[:, 0]
-        return Ready(groups, differences, n_inputs, power)
+            codes = None if self.codes is None else np.unique(self.codes[inputs], return_inverse=True)[1]
+            found = Pairs(places, one, two, step, codes)
+            n_units[places] = found.n_units
+            if found.n_units > 1:
+                groups.append(_Group.of(found, self.test))
+            elif found.n:
+                differences[places] = found.differences.mean(axis=1)
+        return Ready(groups, differences, n_inputs, n_units, power)
 
     def block(self, ready: Ready, block: int, out: FloatArray, stop: threading.Event | None) -> IntArray:
         """Counts of one block, (4, pairs), as `PairTests` counts them."""
@@ -156,11 +178,13 @@ class SystemTests(Job[Ready]):
         """The numbers of each pair, (names, pairs)."""
         found = np.full((len(self.names), len(ready.n_inputs)), np.nan)
         found[0], found[4] = ready.differences, ready.n_inputs
+        if self.codes is not None:
+            found[-1] = ready.n_units
         for group in ready.groups:
             at = group.pairs.at
             found[:4, at] = group.numbers(None if counts is None else counts[:, at])
-            if len(found) > len(NAMES):
-                found[len(NAMES) :, at] = _limits(group.pairs, self.test)
+            if self.test.method in WITH_LIMITS:
+                found[len(NAMES) : len(NAMES) + len(LIMITS), at] = _limits(group.pairs, self.test)
         scores = [0, 1] if self.test.method == "bootstrap" else [0]  # its statistic is the difference
         scores += [at for at, name in enumerate(self.names) if name in ("ci_low", "ci_high", "standard_error")]
         with np.errstate(over="ignore"):
@@ -182,7 +206,7 @@ class _Group:
 
     @classmethod
     def of(cls, pairs: Pairs, test: Test) -> _Group:
-        plan = SwapPlan.of((1, pairs.n), ("input",), False, test.n_resamples, test.seed)
+        plan = SwapPlan.of((1, pairs.n_units), ("input",), False, test.n_resamples, test.seed)
         return cls(pairs, test, _values(pairs, test) if test.method in SAMPLED else np.empty((0, 0)), plan)
 
     @property
@@ -244,9 +268,19 @@ def _beyond_rounding(variance: FloatArray, size: FloatArray) -> FloatArray:
 
 def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
     if method == "paired_t":
+        if group.codes is not None:
+            return _without_clusters(group), group.n_units - 1
         return group.differences.var(axis=1, ddof=1) / group.n, group.n - 1
     variance = group.first.var(axis=1, ddof=1) + group.second.var(axis=1, ddof=1)
     return variance / group.n, 2 * group.n - 2
+
+
+def _without_clusters(group: Pairs) -> FloatArray:
+    """Jackknife variance of mean differences, which leaves out each cluster in turn, about the mean of all."""
+    g, mean = group.n_units, group.differences.mean(axis=1, keepdims=True)
+    others = group.n - np.bincount(group.codes if group.codes is not None else ())
+    moved = group.by_unit(group.differences - mean) / others
+    return np.asarray((g - 1) / g * (moved**2).sum(axis=1))
 
 
 def _of_t(group: Pairs, method: str) -> tuple[FloatArray, int]:
@@ -282,13 +316,13 @@ def _values(group: Pairs, test: Test) -> FloatArray:
             values = d / np.sqrt(group.n * (d**2).sum(axis=1, keepdims=True))
         else:
             values = group.ranks[0] / (group.n * (group.n + 1) / 2)
-    return np.nan_to_num(values)  # 0/0, where nothing tells the two apart
+    return group.by_unit(np.nan_to_num(values))  # 0/0, where nothing tells the two apart
 
 
 def _swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
     bits = plan.block(block)[:, 0, :]
     padded = np.zeros((len(values), 8 * bits.shape[1]))
-    padded[:, : group.n] = values
+    padded[:, : group.n_units] = values
     out = np.empty((len(values), len(bits)))
     for row, coefficients in zip(out, padded, strict=True):
         _kernels_swaps.swap_linear(coefficients, bits, row)
@@ -313,7 +347,11 @@ def _draw_and_swap(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan,
 
 
 def _draw(group: Pairs, values: FloatArray, test: Test, plan: SwapPlan, block: int) -> FloatArray:
-    return drawn_sums(values, test.n_resamples, test.seed, block)
+    sums = drawn_sums(values, test.n_resamples, test.seed, block)
+    if group.codes is None:
+        return sums
+    share = np.bincount(group.codes)[None] / group.n  # of all inputs: clusters differ in size
+    return np.asarray(sums / drawn_sums(share, test.n_resamples, test.seed, block))
 
 
 def drawn_sums(values: FloatArray, n_resamples: int, seed: int, block: int) -> FloatArray:
@@ -325,15 +363,15 @@ def drawn_sums(values: FloatArray, n_resamples: int, seed: int, block: int) -> F
     return out
 
 
-def settings_of(test: Test, n_inputs: int) -> dict[str, Any]:
-    """Attrs of a result; of so few inputs that all swaps are enumerated, how many these are."""
+def settings_of(test: Test, n_units: int) -> dict[str, Any]:
+    """Attrs of a result; of so few inputs (or clusters) that all swaps are enumerated, how many these are."""
     attrs: dict[str, Any] = {"method": test.method, "alternative": test.alternative}
     if test.method in SWAPPED:
         attrs["statistic"] = test.statistic
     if test.method in SAMPLED:
         attrs |= {"n_resamples": test.n_resamples, "seed": str(test.seed)}
-    if test.method == "monte_carlo" and 2**n_inputs <= test.n_resamples:
-        attrs |= {"exact": True, "n_resamples": 2**n_inputs}
+    if test.method == "monte_carlo" and 2**n_units <= test.n_resamples:
+        attrs |= {"exact": True, "n_resamples": 2**n_units}
     return attrs
 
 

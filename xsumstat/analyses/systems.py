@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
-from xsumstat.analyses import few_ratings, rater_severity, system_differences, system_tests
+from xsumstat.analyses import clustering, few_ratings, rater_severity, system_differences, system_tests
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.measure import Draws
 from xsumstat.analyses.system_tests import SystemTests, Test
@@ -34,7 +35,7 @@ from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
 
 DIMS = ("system", "other_system")
-_ORDERED = "difference statistic pvalue n_inputs mean_difference ci_low ci_high standard_error df".split()
+_ORDERED = "difference statistic pvalue n_inputs n_clusters mean_difference ci_low ci_high standard_error df".split()
 
 
 @validate.public
@@ -49,6 +50,7 @@ def compare_systems(
     target: str = "new",
     statistic: str = "t",
     alternative: str = "two-sided",
+    cluster: str | None = None,
     between: str | None = None,
     alpha: float = 0.05,
     adjust: str | None = None,
@@ -78,6 +80,9 @@ def compare_systems(
         Statistic of "monte_carlo" and "hybrid".
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": the row's system is better than the column's.
+    cluster : str, optional
+        Coordinate of inputs, e.g. "document", that are left out, swapped or drawn together ("paired_t", "monte_carlo",
+        "bootstrap").
     between : str, optional
         Coordinate of systems, e.g. "system_type": count significant pairs for each pair of its groups.
     alpha : float, default 0.05
@@ -89,7 +94,8 @@ def compare_systems(
 
     {dataset}
         On (metric, system, other_system, ...): ``difference`` of the means on shared inputs (positive if the row's
-        system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. "paired_t", "t" and "ppi"
+        system is better), ``statistic``, ``pvalue`` and ``n_inputs``; NaN on the diagonal. `cluster` adds
+        ``n_clusters``, the number of clusters that both systems have. "paired_t", "t" and "ppi"
         add ``ci_low``, ``ci_high``, ``standard_error`` and ``df``, not corrected; "ppi" adds ``mean_difference``, and
         ``rank`` and ``cluster`` by system. By metric (and group, other_group): ``n_significant``, ``n_tests``.
 
@@ -118,6 +124,10 @@ def compare_systems(
         )
     validate.choice("alternative", alternative, validate.ALTERNATIVES)
     _check_ppi(ds, method, gold, target)
+    if cluster is not None and method not in system_tests.CLUSTERED:
+        raise ValueError(
+            f"cluster={cluster!r} is for the methods {validate.listing(system_tests.CLUSTERED)}, not {method!r}"
+        )
     alpha = validate.fraction("alpha", alpha)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     if adjust is not None:
@@ -144,6 +154,7 @@ def compare_systems(
         by = [score.isel(metric=at) for at in range(score.sizes["metric"])] if ratings is None else [ratings.gold]
         for values in by:
             uneven = rater_severity.warn_uneven(ds, values, compared) or uneven
+    codes = None if ratings is not None else _clusters(score, cluster, method)
     groups = None if between is None else slices.groups_of(ds, "between", between, ("system",))
     further = [*map(str, score.dims[:-2])] if ratings is None else ["metric", *ratings.further]
     families.check_correction(adjust, within, [*further, *DIMS])
@@ -158,14 +169,15 @@ def compare_systems(
         result = results.result(found, ratings, analysis="compare_systems", **attrs)
     else:
         test = Test(method, statistic, alternative, draws.n_resamples, draws.seed, 1 - alpha)
-        settings = system_tests.settings_of(test, score.sizes["input"])
+        settings = system_tests.settings_of(test, score.sizes["input"] if codes is None else int(codes.max()) + 1)
+        settings |= {} if codes is None else {"cluster": cluster}
         if method in system_tests.WITH_LIMITS:
             settings["confidence_level"] = 1 - alpha
         if adjust is not None:
             tests = _compared(score, rows, columns)
             families.check_resamples(adjust, within, tests, alpha=alpha, analysis="compare_systems", **settings)
-        found = _tested(score, SystemTests(pairs, test), rows, columns, draws.progress)
-        warn_few(later, found)
+        found = _tested(score, SystemTests(pairs, test, codes), rows, columns, draws.progress)
+        warn_few(later, found, unit=cluster or "input")
         attrs = {**settings, **attrs, **result_attrs.sizes(score.isel(system=sorted({*rows, *columns})))}
         attrs |= _compared_systems(found)
         result = later.attached(results.result(found, score, analysis="compare_systems", **attrs))
@@ -173,6 +185,15 @@ def compare_systems(
     if ratings is not None:
         result = result.assign(system_differences.in_order(result, families.decisive(result), alpha))
     return _with_counts(result, alpha, groups, rows, columns)
+
+
+def _clusters(score: xr.DataArray, cluster: str | None, method: str) -> IntArray | None:
+    """The cluster of each input; without `cluster`, documents are warned of."""
+    if cluster is not None:
+        return clustering.of_inputs(score, cluster)
+    way = "" if method in system_tests.CLUSTERED else "method='paired_t' takes cluster='document'"
+    clustering.warn_of_documents(score, ("input",), way)
+    return None
 
 
 def _compared_systems(found: xr.Dataset) -> dict[str, int]:
@@ -215,7 +236,7 @@ def labelled_systems(ds: xr.Dataset) -> xr.Dataset:
 def _tested(
     score: xr.DataArray, job: SystemTests, rows: list[int], columns: list[int], progress: bool | None
 ) -> xr.Dataset:
-    types = {**dict.fromkeys(job.names, float), "n_inputs": int}
+    types = {name: int if name in ("n_inputs", "n_clusters") else float for name in job.names}
     inputs = [(score, facts.CELLS)]
     by_pair = labelled.over_labels(job, inputs, "_pair", types, lazy=chunking.is_lazy(score), progress=progress)
     return _laid_out(by_pair, job.targets, score, rows, columns).transpose("metric", *DIMS, ...)
@@ -237,18 +258,19 @@ def _laid_out(
     return pair_results.labelled(laid_out, ours, theirs, "system")
 
 
-def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None) -> None:
-    """Name the systems in use that share at most one input and cannot be compared."""
-    later.make(_warn_of_few, found["n_inputs"], used)
+def warn_few(later: Checks, found: xr.Dataset, used: xr.DataArray | None = None, unit: str = "input") -> None:
+    """Name the systems in use that share at most one input (or cluster of them) and cannot be compared."""
+    shared = found.get("n_clusters", found["n_inputs"])
+    later.make(functools.partial(_warn_of_few, unit), shared, used)
 
 
-def _warn_of_few(n_inputs: xr.DataArray, used: xr.DataArray | None) -> None:
-    ours, theirs = (n_inputs.indexes[dim] for dim in DIMS)
+def _warn_of_few(unit: str, shared: xr.DataArray, used: xr.DataArray | None) -> None:
+    ours, theirs = (shared.indexes[dim] for dim in DIMS)
     several = np.array([[a != b for b in theirs] for a in ours])
     if used is not None:
         several &= used.values[:, None] & used.values
-    counts = n_inputs.transpose(*DIMS, ...).values.reshape(len(ours), len(theirs), -1)
-    for n, what in ((0, "no input"), (1, "only one input")):
+    counts = shared.transpose(*DIMS, ...).values.reshape(len(ours), len(theirs), -1)
+    for n, what in ((0, f"no {unit}"), (1, f"only one {unit}")):
         _warn_of_pairs(ours, theirs, (counts == n).any(axis=-1) & several, what)
 
 

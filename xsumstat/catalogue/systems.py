@@ -12,7 +12,7 @@ ANALYSES = (
         GROUP,
         main=("pvalue",),
         others=(
-            *("difference", "statistic", "n_inputs", "n_significant", "n_tests"),
+            *("difference", "statistic", "n_inputs", "n_clusters", "n_significant", "n_tests"),
             *(*LIMITS, "standard_error", "df", "mean_difference", "rank", "cluster"),
         ),
         dims=("other_system", "group", "other_group"),

@@ -55,6 +55,7 @@ VARIABLES: dict[str, Variable] = {
     "rank_high": Variable("upper limit of the rank", dtype=int),
     # systems
     "n_inputs": Variable("number of inputs", dtype=int),
+    "n_clusters": Variable("number of clusters of inputs", dtype=int),
     "n_significant": Variable("number of significant tests", dtype=int),
     "mean_rank": Variable("mean rank of the input's scores"),
     "n_scores": Variable("number of scores", dtype=int),
