@@ -18,6 +18,8 @@ BATCH = 20
 SYSTEMS, INPUTS = 12, 60  # of the dim without clusters
 MEMBERS = {"document": 4, "family": 3}
 AGREES = {"one": 0.6, "equal": 0.6, "worse": 0.3}  # correlations of the metrics with the human scores
+OF_DOCUMENTS = ("document", "differing", "both")
+SPREAD = 0.4  # SD of Fisher's z over documents that differ in how well a metric agrees there
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Case:
     def shape(self) -> tuple[int, int]:
         """Systems and inputs."""
         n = self.n_clusters * MEMBERS["family"] if self.of in ("family", "both") else SYSTEMS
-        m = self.n_clusters * MEMBERS["document"] if self.of in ("document", "both") else INPUTS
+        m = self.n_clusters * MEMBERS["document"] if self.of in OF_DOCUMENTS else INPUTS
         return n, m
 
     def effects(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -45,14 +47,20 @@ class Case:
         cells = np.repeat(rng.normal(size=(n, -(-m // 4))), MEMBERS["document"], axis=1)[:, :m]
         share = 0.9 if self.of in ("family", "both") else 0.0
         own = 0.6 * (math.sqrt(share) * families + math.sqrt(1 - share) * rng.normal(size=(n, 1)))
-        if self.of in ("document", "both"):
+        if self.of in OF_DOCUMENTS:
             return own + 0.4 * documents + 0.3 * rng.normal(size=(1, m)) + 0.8 * cells + rng.normal(size=(n, m))
         return own + 0.4 * rng.normal(size=(1, m)) + rng.normal(size=(n, m))
 
     def scores(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
         """Three metrics and the human scores."""
         human = self.effects(rng, shape)
-        metrics = [r * human + math.sqrt(1 - r * r) * self.effects(rng, shape) for r in AGREES.values()]
+        metrics = []
+        for each in AGREES.values():
+            r = np.full(shape[1], each)
+            if self.of == "differing":
+                z = np.arctanh(each) + SPREAD * rng.normal(size=self.n_clusters)
+                r = np.repeat(np.tanh(z), MEMBERS["document"])
+            metrics.append(r * human + np.sqrt(1 - r * r) * self.effects(rng, shape))
         return np.array([*metrics, human])
 
     def covered(self, rng: np.random.Generator, trials: int) -> np.ndarray:
@@ -64,27 +72,30 @@ class Case:
         n, m = self.shape
         ds = xr.Dataset({"score": (("metric", "system", "input", "trial"), drawn)}, {"metric": [*AGREES, "human"]})
         ds = ds.assign_coords(family=("system", np.arange(n) // 3), document=("input", np.arange(m) // 4))
-        cluster = {"family": "family", "document": "document", "both": ("family", "document")}[self.of]
+        cluster = {"family": "family", "both": ("family", "document")}.get(self.of, "document")
         asked = {"level": self.level, "coefficient": self.coefficient, "resample": "both"}
         asked["cluster"] = cluster if self.named else None
         one = ds.meta.ci("human", metric="one", **asked).squeeze("metric")
-        found = [self._holds(one, true(0.6, self.coefficient))]
+        found = [self._holds(one, self.true(0.6))]
         for other in ("equal", "worse"):
             pair = ds.meta.compare_metrics("human", metric="one", other=other, adjust=None, **asked)
             pair = pair.squeeze([dim for dim in pair.dims if dim != "trial"])
-            found.append(self._holds(pair, true(0.6, self.coefficient) - true(AGREES[other], self.coefficient)))
+            found.append(self._holds(pair, self.true(0.6) - self.true(AGREES[other])))
             if other == "equal":
                 differ = int((pair.pvalue <= 0.05).sum())
         return np.array([*found, differ, int(np.isnan(one.ci_low).sum())])
 
+    def true(self, r: float) -> float:
+        """The correlation in an infinite population: all effects are normal and have the same, or its mean."""
+        spread = SPREAD if self.of == "differing" else 0.0
+        points, weights = np.polynomial.hermite_e.hermegauss(60)
+        each = np.tanh(math.atanh(r) + spread * points)
+        each = 2 / math.pi * np.arcsin(each) if self.coefficient == "kendall" else each
+        return float(each @ weights / weights.sum())
+
     @staticmethod
     def _holds(result: xr.Dataset, truth: float) -> int:
         return int(((result.ci_low <= truth) & (truth <= result.ci_high)).sum())
-
-
-def true(r: float, coefficient: str) -> float:
-    """The correlation in an infinite population: all effects are normal and have the same."""
-    return 2 / math.pi * math.asin(r) if coefficient == "kendall" else r
 
 
 def cases() -> Iterator[Case]:
@@ -98,6 +109,9 @@ def cases() -> Iterator[Case]:
                 yield Case(of, clusters, level, coefficient, True)
                 if clusters == 10:
                     yield Case(of, clusters, level, coefficient, False)
+    for clusters in (3, 5, 10):
+        for coefficient in ("pearson", "kendall"):
+            yield Case("differing", clusters, "input", coefficient, True)
 
 
 def row(at: int, case: Case, trials: int) -> dict:
@@ -123,7 +137,7 @@ def page(rows: list[dict]) -> str:
     columns = ["clusters of", "clusters", "systems × inputs", "level, coefficient", "cluster=", "one metric"]
     columns += ["equal metrics", "unequal metrics", "size", "undefined"]
     text += f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n"
-    names = {"document": "inputs", "family": "systems", "both": "both"}
+    names = {"document": "inputs", "differing": "inputs, differing", "family": "systems", "both": "both"}
     for each in rows:
         defined = max(1, trials - each["undefined"])
         cells = [command.cell(each[name] / defined, low, high) for name in ("one", "equal", "unequal")]

@@ -133,6 +133,9 @@ QUESTIONS = {
     "equivalence": lambda d: d.meta.equivalence("human", other="m1", margin=0.1, **FEW),
     "dominance": lambda d: d.meta.dominance("human", other="m1", **FEW),
     "compare_systems": lambda d: d.meta.compare_systems(between="type"),
+    "clustered systems": lambda d: d.assign_coords(
+        pair_of=("input", np.arange(d.sizes["input"]) // 2)
+    ).meta.compare_systems(cluster="pair_of"),
     "signed ranks": lambda d: d.meta.compare_systems(method="wilcoxon"),
     "hybrid": lambda d: d.meta.compare_systems(method="hybrid", **FEW),
     "bootstrap of systems": lambda d: d.meta.compare_systems(method="bootstrap", **FEW),

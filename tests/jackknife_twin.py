@@ -54,15 +54,28 @@ def with_correlation(x, z, coefficient, level, resample, undefined, df):
     return defined - 1 if defined > 1 else df
 
 
+def with_few_inputs(pieces, coefficient, level, resample, shape, df):
+    """Satterthwaite's df of an average over fewer inputs than systems, if they are fewer."""
+    n, m = shape
+    v = variance(pieces, coefficient, level, resample)
+    if level != "input" or len(resample) < 2 or m >= n or not v > ROUNDING**2:
+        return df
+    own, of_inputs = (variance(pieces, coefficient, level, (dim,)) for dim in ("system", "input"))
+    return min(df, max(m - 1, v**2 / (own**2 / (n - 1) + of_inputs**2 / (m - 1))))
+
+
 def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=None):
     """The interval before it is made to hold the estimate, by `df` or its own degrees of freedom."""
     (x, z), all_labels, level, asked, resample = prepared((x, z), level, resample)
     pieces = parts(x, z, coefficient, level, undefined)
-    df = with_correlation(x, z, coefficient, level, resample, undefined, all_labels) if df is None else df
+    given = df is not None
+    df = df if given else with_correlation(x, z, coefficient, level, resample, undefined, all_labels)
     theta = pieces["theta"]
     result = nothing(theta, df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(theta):
         return result
+    if not given:
+        result["df"] = df = with_few_inputs(pieces, coefficient, level, resample, x.shape, df)
     n = len(x)
     stretch = 2 if coefficient == "pairwise_accuracy" else 1  # accuracies are judged on the scale 2p - 1
     r = stretch * theta - (stretch - 1)
@@ -109,6 +122,8 @@ def difference(
     result = nothing(both["theta"], df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(both["theta"]):
         return result
+    few = [with_few_inputs(each, coefficient, level, resample, x.shape, df) for each in (first, second, both)]
+    result["df"] = df = min(df, *few)
     turn = np.transpose if shown == "within_system" else np.asarray
     one, two = (
         as_made(turn(a), turn(z), coefficient, shown, shown_resample, confidence_level, undefined, df) for a in (x, y)

@@ -113,15 +113,17 @@ def test_input_level_is_what_plain_python_finds(coefficient, gaps, clusters):
     document = ds.document.values if "document" in clusters else np.arange(x.shape[1])
     value, v_s, v_i, v_c, bias, g, d = twin(x, z, "input", CORRELATION[coefficient], family, document)
     how = {"metric": "a", "level": "input", "coefficient": coefficient, "cluster": clusters}
+    of_both = v_s + max(0.0, v_i - v_c)
+    satterthwaite = of_both**2 / (v_s**2 / (g - 1) + v_i**2 / (d - 1))
     for resample, variance, df in (
-        ("both", v_s + max(0.0, v_i - v_c), g - 1),
+        ("both", of_both, g - 1 if d >= g else min(g - 1, max(d - 1, satterthwaite))),
         ("system", v_s, g - 1),
         ("input", v_i, d - 1),
     ):
         got = ds.meta.ci("human", resample=resample, **how)
         assert float(got.correlation.item()) == pytest.approx(value, abs=1e-12)
         assert float(got.standard_error.item()) == pytest.approx(math.sqrt(variance), rel=1e-9)
-        assert float(got.df.item()) == df
+        assert float(got.df.item()) == pytest.approx(df)
         off = 0.0 if resample == "input" else bias
         taken = min(max(off, -(1 - value) / 2), (1 + value) / 2)
         step = {"pearson": 1e-12, "spearman": 6 / (g**3 - g), "kendall": 2 / (g**2 - g)}[coefficient]
@@ -290,7 +292,7 @@ def test_a_difference_is_of_the_same_clusters():
     ranks = ds.meta.rank("human", level="input", cluster="family")
     assert ranks.attrs["cluster"] == "family" and "clustered by family" in ranks.meta.methods()
     plain = ds.meta.compare_metrics("human", metric="a", other="b", level="input")
-    assert float(plain.df.item()) == 9
+    assert 8 <= float(plain.df.item()) < 9  # 10 systems, 9 inputs
 
 
 def test_neither_order_nor_names_of_clusters_matter():

@@ -87,7 +87,7 @@ def test_undefined_groups_are_dropped_or_zero_and_counted(small):
     np.testing.assert_allclose(zero.correlation, drop.correlation * defined / 5, atol=1e-15)
 
 
-@pytest.mark.ignore_codes("constant", "average_for_single", "fell_back")
+@pytest.mark.ignore_codes("constant", "average_for_single", "fell_back", "outputs_alike")
 @pytest.mark.parametrize(
     "level, undefined", [*((level, "zero") for level in LEVELS), ("input", "drop"), ("global", "drop")]
 )
@@ -201,6 +201,7 @@ def test_values_that_nlpstats_states(level, name):
     assert float(got[0]) == pytest.approx(STATED[level, name], abs=1e-9)
 
 
+@pytest.mark.ignore_codes("outputs_alike")
 @pytest.mark.parametrize("level", ["system", "input", "global"])
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
 def test_nlpstats_on_random_complete_data(level, name):

@@ -150,8 +150,10 @@ def _twin_interval(x, z, c, name, level, resample):
     of_inputs = np.sum((single - single.mean()) ** 2) / (m * (m - 1))
     of_cells = np.sum((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0)) / m**2
     centre = value - np.mean((n - 1) * (without.mean(axis=0) - single))
+    of_both = of_systems + max(0.0, of_inputs - of_cells)
+    satterthwaite = of_both**2 / (of_systems**2 / (n - 1) + of_inputs**2 / (m - 1))
     v, df = {
-        "both": (of_systems + max(0.0, of_inputs - of_cells), n - 2),
+        "both": (of_both, n - 2 if m >= n else min(n - 2, max(m - 1, satterthwaite))),
         "system": (of_systems, n - 2),
         "input": (of_inputs, m - 1),
     }[resample]

@@ -90,6 +90,7 @@ def test_intervals_of_a_long_run_bracket_the_estimate(demo, interval):
     assert ((wider.ci_low < got.ci_low) & (got.ci_high < wider.ci_high)).all()
 
 
+@pytest.mark.ignore_codes("outputs_alike")
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
 def test_fisher_uses_the_systems_or_the_cells(small, name):
     sizes = {"system": 6, "input": 6, "global": 30, "within_system": 5}

@@ -185,7 +185,8 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
 def test_the_remark_on_a_negative_metric_speaks_of_options(capsys, tmp_path, wide):
     wide.to_csv(tmp_path / "a.csv", index=False)
     _, _, err = run(capsys, tmp_path / "a.csv", "--gold", "human", "--n-resamples", 49)
-    assert "if lower is better, add --lower-is-better perplexity\n" in err and not PYTHON.search(err)
+    remark = "if lower is better, add --lower-is-better perplexity; if low human scores are good, as for errors, "
+    assert f"{remark}--lower-is-better human instead\n" in err and not PYTHON.search(err)
     _, out, err = run(
         capsys, tmp_path / "a.csv", "--gold", "human", "--n-resamples", 49, "--lower-is-better", "perplexity"
     )

@@ -11,7 +11,7 @@ CORRELATED = {
     "system": "systems like these on these 30 inputs",
     "input": "systems like these on these 30 inputs",
     "within_system": "these 12 systems on inputs like these",
-    "global": "systems and inputs like these",
+    "global": "outputs like these",
 }
 
 

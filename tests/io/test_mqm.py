@@ -137,9 +137,25 @@ def test_inputs_are_segments_of_documents(tmp_path):
 
 def test_numbers_that_part_the_rows_of_one_segment_are_told(tmp_path):
     rows = [line("A", "news", 1, at, "r", "Other", "Major") for at in (1, 2, 3)]
-    with pytest.warns(UserWarning, match=r"averaged rows .* in 1 segment .*: 'news:1'"):
+    with pytest.warns(UserWarning, match=r"different seg_id counted as one .* are summed, in 1 segment: 'news:1'"):
         ds = read(tmp_path, *rows)
     assert of(ds) == [[-15]]
+
+
+@pytest.mark.parametrize("source", ["the same", "{}"])
+def test_numbers_within_a_document_are_segments(tmp_path, source):
+    """Documents named in doc_id: all systems have the same numbers, or the sources differ."""
+    rows = [
+        line(system, "manual", 1, at, rater, "Accuracy/Other", "Minor", source.format(at))
+        for system in (("A", "B") if source == "the same" else ("A",))
+        for at, rater in ((1, "kim"), (2, "kim"), (3, "kim"), (4, "lee"))
+    ]
+    ds = read(tmp_path, *rows)
+    assert ds.input.values.tolist() == [1, 2, 3, 4] and set(np.ravel(of(ds))) == {-1.0}
+    more = [line("A", "manual", 2, at, "kim", *NO, source.format(at)) for at in (1, 2)]
+    more += [line("B", "manual", 2, at, "kim", *NO, source.format(at)) for at in (1, 2)]
+    ds = read(tmp_path, *rows, *more)
+    assert ds.input.values.tolist()[:2] == ["manual:1:1", "manual:1:2"] and ds.sizes["input"] == 6
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
+import xsumstat
 from xsumstat.cli import main as cli
 from xsumstat.io import roles
 
@@ -365,3 +367,52 @@ def test_repeated_outputs_of_a_frame_without_a_system_name_it():
     frame = pd.DataFrame({"input": [1, 1], "rouge": [0.1, 0.2]})
     with pytest.raises(ValueError, match="no column has a usual name for the system: system=.*; or pass aggregate"):
         frame.meta.to_scores(wide=True)
+
+
+def test_ratings_that_count_errors_are_suggested_as_lower_is_better(tmp_path):
+    """The mean of the raters then has the direction, whether the column, the raters or the mean is named."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (system, segment, rater, rng.poisson(rate))
+        for system, rate in (("a", 2), ("b", 2), ("c", 9), ("d", 3))
+        for segment in range(20)
+        for rater in ("kim", "lee")
+    ]
+    frame = pd.DataFrame(rows, columns=["system", "segment", "annotator", "penalty"])
+    found = roles.of(frame)
+    assert found.rated == "penalty" and found.lower == ["penalty"]
+    wide = frame.pivot(index=["system", "segment"], columns="annotator", values="penalty")
+    wide = wide.set_axis(["ann1_penalty", "ann2_penalty"], axis=1).reset_index().assign(length=rng.normal(size=80))
+    of_raters = roles.of(wide)
+    assert of_raters.raters == of_raters.lower == ["ann1_penalty", "ann2_penalty"]
+    how = {"input": "segment", "wide": True, "ratings": "penalty", "rater": "annotator"}
+    for name in ("penalty", "human"):
+        ds = frame.meta.to_scores(**how, lower_is_better=[name])
+        assert not ds.higher_is_better.sel(metric="human")
+        difference = ds.meta.compare_systems(metric="human").difference.sel(system="c").squeeze("metric")
+        assert (difference.drop_sel(other_system="c") < -3).all()  # more errors are worse
+    ds = wide.meta.to_scores(input="segment", wide=True, ratings=of_raters.raters, lower_is_better=of_raters.lower)
+    assert not ds.higher_is_better.sel(metric="human")
+
+
+@pytest.mark.ignore_codes("negative_variance")
+def test_a_judge_beside_errors_is_no_longer_remarked_on_once_they_are_declared():
+    """Of the ratings, too: in plans and variance components."""
+    rng = np.random.default_rng(1)
+    errors = rng.poisson(np.array([1, 2, 4, 6, 9])[:, None, None], size=(5, 40, 2)).astype(float)
+    judge = 90 - 5 * errors.mean(axis=2) + rng.normal(size=(5, 40))
+    score = xr.DataArray([judge, errors.mean(axis=2)], dims=("metric", "system", "input"))
+    ds = xr.Dataset({"score": score, "rating": (("system", "input", "rater"), errors)}, attrs={"gold": "human"})
+    ds = ds.assign_coords(metric=["judge", "human"], system=list("abcde"))
+    with pytest.warns(UserWarning, match=r"isin\(\['judge'\]\)\); if low human scores .* isin\(\['human'\]\) instead"):
+        ds.meta.corr("human")
+    declared = ds.assign_coords(higher_is_better=ds.metric != "human")
+    assert float(declared.meta.corr("human").correlation[0]) > 0.9
+    xsumstat.plan(declared, rating="rating", metric="judge", n_judged=1000, difference=1.0)
+    by_rating = declared.meta.variance_components(rating="rating").covariance
+    by_mean = declared.meta.variance_components("human").covariance
+    pair = {"metric": "judge", "effect": "system"}
+    assert float(by_rating.sel(other_metric="rating", **pair)) == pytest.approx(
+        float(by_mean.sel(other_metric="human", **pair))
+    )
+    assert float(by_mean.sel(other_metric="human", **pair)) > 0

@@ -97,6 +97,15 @@ def test_too_few_resamples_are_said(demo, n_resamples, adjust, told):
         assert ("too few resamples" in words(ax)) == bool(told) and told in words(ax)
 
 
+@pytest.mark.ignore_codes("few_resamples")
+@pytest.mark.parametrize("n_resamples, told", [(99, ""), (58, "n_resamples=59 would do")])
+def test_a_two_sided_pair_is_one_test(demo, n_resamples, told):
+    """3 pairs: Holm's smallest p-value is 3/(1 + n), not 6/(1 + n)."""
+    asked = {"metric": ["judge", "rouge", "bleu"], "adjust": "holm", "n_resamples": n_resamples, "rng": 0}
+    ax = demo.meta.perm_test("human", **asked).meta.plot.pvalues()
+    assert ("too few resamples" in words(ax)) == bool(told) and told in words(ax)
+
+
 def test_other_orders_keep_cluster_and_row_together(ranks):
     names = sorted(ranks.metric.values)
     ax = ranks.meta.plot.clusters(order="name")

@@ -102,7 +102,7 @@ def corr_test(
     if method == "wilcoxon":
         by_pair = _of_ranks(scores, tested, alternative, measure)
     else:
-        _warn_of_averages(measure.level)
+        checks.warn_of_formula("corr_test", level, f"compare_metrics({arguments.given('level', level)})")
         by_pair = _analytic(scores, tested, method, alternative, normal_quantile(confidence_level), measure)
     too_few = method != "wilcoxon" and few_systems.warn_without_test(scores, level, method)
     pair_results.warn_undefined(by_pair["difference" if too_few else "statistic"], tested, scores)
@@ -140,16 +140,6 @@ def _of_values(scores: schema.Scores, against: float, alternative: str, measure:
 
     targets = tuple((at,) for at in scores.rows)
     return labelled.run(Formula(targets, measure, formula, names), scores, "metric", results.types(names))
-
-
-def _warn_of_averages(level: str) -> None:
-    if level in GROUPS:
-        validate.warn(
-            f"corr_test treats the average correlation at level={level!r} as one correlation, and one correlation "
-            "varies far more than an average: the test is very conservative (its size at .05 is about 0). Use "
-            f"compare_metrics({arguments.given('level', level)})",
-            "average_for_single",
-        )
 
 
 def _analytic(

@@ -71,7 +71,7 @@ def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "")
             way = f"cluster='{_DOCUMENT}'{whose} keeps documents together"
         validate.warn(
             f"{document.size:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are often "
-            f"alike; then intervals are too narrow, and tests find too much; {way}",
+            f"alike; then intervals are too narrow, and tests are liberal; {way}",
             "documents",
         )
 

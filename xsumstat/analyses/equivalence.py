@@ -23,7 +23,6 @@ from xsumstat.analyses.measure import (
 )
 from xsumstat.analyses.versions import Pairs, check_along, check_base, check_reach, margin_of
 from xsumstat.core import arguments, validate
-from xsumstat.core.levels import GROUPS
 from xsumstat.core.types import CorrelationFunction
 from xsumstat.dataset import checks, metric_pairs, near_copies, pair_results, results
 from xsumstat.resampling.bootstrap import BootstrapInterval
@@ -319,7 +318,7 @@ class _Test:
         if self.method == "jackknife":
             return equivalence_tests.left_out(pairs, self.measure, self.interval, margins, self.progress)
         if self.method != "tost":
-            self._warn_of_averages()
+            checks.warn_of_formula(repr(self.method), self.measure.level, "method='jackknife'")
             return equivalence_tests.by_formula(pairs, self.measure, self.method, margins, self.alpha)
         found = equivalence_tests.drawn(pairs, self.measure, self.interval, margins, self.progress)
         del found["dominates"]
@@ -329,15 +328,6 @@ class _Test:
         if self.method == "tost":
             how: dict[str, Any] = {"analysis": "equivalence", "n_resamples": self.interval.n_resamples}
             families.check_resamples(adjust, within, pairs.asked, alpha=self.alpha, **how)
-
-    def _warn_of_averages(self) -> None:
-        if self.measure.level in GROUPS:
-            validate.warn(
-                f"{self.method!r} treats the average correlation at level={self.measure.level!r} as one "
-                "correlation, and one correlation varies far more than an average: the test is very conservative. Use "
-                "method='jackknife'",
-                "average_for_single",
-            )
 
     def asked(
         self, ds: xr.Dataset, gold: Any, metric: Any, along: str | None, base: Any, other: Any

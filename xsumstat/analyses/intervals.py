@@ -364,6 +364,8 @@ def _check_fisher(record: Coefficient, other: Any) -> None:
 def _of_fisher(scores: schema.Scores, asked: _Asked) -> xr.Dataset:
     """The interval by formula."""
     calibrated.refuse(scores.score, "Fisher's interval")
+    if asked.measure.level == "global":
+        checks.warn_of_formula("'fisher'", "global", "method='jackknife'")
     asked = replace(asked, measure=replace(asked.measure, given=scores.given))
 
     def each(x: FloatArray, z: FloatArray) -> tuple[float, ...]:

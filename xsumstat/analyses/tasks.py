@@ -177,7 +177,7 @@ def _warn_of_other_inputs(tasks: Mapping[str, _Asked]) -> None:
     if apart is not None:
         validate.warn(
             f"tasks {apart[0]!r} and {apart[1]!r} have human scores on other inputs. Their swaps differ, and tests of "
-            "averages find too much: keep the inputs that all have",
+            "averages are liberal: keep the inputs that all have",
             "other_inputs",
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from xsumstat.analyses.raters import ratings_of
+from xsumstat.analyses.raters import higher_is_better, ratings_of
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import align, checks, drawn, facts, golds, labelled, locate, metric_choice, result_attrs, results
@@ -138,7 +138,7 @@ def _prepared(ds: Any, gold: Any, metric: Any, rating: Any, along: str) -> _Scor
         if gold is not None:
             raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
         ratings, called = ratings_of(ds, rating, along)
-        ratings = align.without_coords(ratings).transpose(..., "system", "input", along)
+        ratings = align.without_coords(higher_is_better(ds, ratings, along)).transpose(..., "system", "input", along)
         human, name = ratings.mean(along), called
     chosen = metric_choice.judged_places(score, metric, own, name)
     labels = [score.indexes["metric"][at] for at in chosen]

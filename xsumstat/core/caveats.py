@@ -133,6 +133,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "one_value",
             "other_inputs",
             "other_scale",
+            "outputs_alike",
             "unequal_clusters",
             "unusual_kind",
             "unequal_groups",

@@ -471,21 +471,42 @@ def report_given(lost: xr.DataArray, cells: xr.DataArray, spread: xr.DataArray, 
         )
 
 
-def warn_of_directions(discordant: Mapping[Hashable, float], declared: Sequence[Hashable], name: str) -> None:
-    """Warn of metrics that seem to be better when lower, and are not `declared` so."""
+def warn_of_directions(
+    discordant: Mapping[Hashable, float], declared: Sequence[Hashable], name: str, human: Sequence[Hashable] = ()
+) -> None:
+    """Warn of metrics that seem to be better when lower, and are not `declared` so; or else the `human` scores are."""
     if not discordant:
         return
     texts = [f"{label!r} (r = {r:.2f})" for label, r in discordant.items()]
-    way = (
-        f"declare it by ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *discordant]!r}))"
-        if arguments.in_python()
-        else arguments.adding("lower_is_better", [*declared, *discordant])
-    )
+    if arguments.in_python():
+        way = f"declare it by ds = ds.assign_coords(higher_is_better=~ds.metric.isin({[*declared, *discordant]!r}))"
+        instead = f"isin({[*declared, *human]!r}) instead"
+    else:
+        way = arguments.adding("lower_is_better", [*declared, *discordant])
+        instead = f"{arguments.given('lower_is_better', [*declared, *human])} instead"
+    instead = f"; if low human scores are good, as for errors, {instead}" if human else ""
     validate.warn(
         f"system means of {', '.join(texts[:8])}{', …' if len(texts) > 8 else ''} correlate negatively with the "
-        f"human scores {name!r}: if lower is better, {way}",
+        f"human scores {name!r}: if lower is better, {way}{instead}",
         "direction",
     )
+
+
+def warn_of_formula(formula: str, level: str, instead: str) -> None:
+    """Warn of a formula for one correlation of independent values, of averages or of outputs that are alike."""
+    if level in levels.GROUPS:
+        validate.warn(
+            f"{formula} treats the average correlation at level={level!r} as one correlation, and one correlation "
+            f"varies far more than an average: the test is very conservative (its size at .05 is about 0). Use "
+            f"{instead}",
+            "average_for_single",
+        )
+    elif level == "global":
+        validate.warn(
+            f"{formula} treats all outputs as independent. Outputs of one system, or of one input, are often alike; "
+            f"then intervals are too narrow, and tests are liberal. Use {instead}",
+            "outputs_alike",
+        )
 
 
 def warn_of_sentinels(score: xr.DataArray, made_for: Any, level: str) -> None:

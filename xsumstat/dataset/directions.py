@@ -88,9 +88,11 @@ def declare(ds: xr.Dataset, labels: Iterable[Hashable], argument: str) -> xr.Dat
 
 
 def _of_all_raters(ds: xr.Dataset, labels: list[Hashable], argument: str) -> list[Hashable]:
-    """Labels in which the mean of the raters stands for them: all of them have one direction."""
+    """Labels in which the mean of the raters stands for them, or for the column of their ratings."""
     raters = list(ds.indexes.get("rater", ()))
     gold = ds.attrs.get("gold")
+    columns = [each.attrs.get("long_name") for each in ds.data_vars.values() if "rater" in each.dims]
+    labels = [gold if label in columns and label not in ds.indexes["metric"] else label for label in labels]
     named = [label for label in labels if label in raters and label not in ds.indexes["metric"]]
     if not named or gold not in ds.indexes["metric"]:
         return labels

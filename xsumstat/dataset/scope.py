@@ -11,7 +11,7 @@ import numpy as np
 from xsumstat import catalogue
 from xsumstat.core import levels
 
-# By formulas for two correlations: the labels that are correlated stand for others like them.
+# By formulas for correlations: the labels that are correlated stand for others like them, at global level outputs.
 _FORMULAS = ("fisher", "williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
 THESE, LIKE_THESE = "these systems", "systems like these"
 
@@ -76,7 +76,7 @@ def of(attrs: Mapping[Any, Any]) -> Scope | None:
     if about is not None and not random:
         random = about.random
     if not random and attrs.get("method") in _FORMULAS:
-        random = levels.CORRELATED.get(str(attrs.get("level")), ())
+        random = levels.CORRELATED.get(str(attrs.get("level")), ()) if attrs.get("level") != "global" else ("cell",)
     if attrs.get("analysis") in ("corr_test", "compare_metrics") and attrs.get("method") == "wilcoxon":
         random = (levels.GROUPS[attrs["level"]],)  # the correlations of single inputs or systems stand for others
     if attrs.get("target") == "these":

@@ -288,6 +288,25 @@ def among_defined(parts: Parts, dims: tuple[str, ...], df: float) -> float:
     return float(parts.n_defined - 1)
 
 
+def of_few_inputs(parts: Parts, dims: tuple[str, ...], spread: float, df: float) -> float:
+    """`df`, or Satterthwaite's where inputs (or their clusters) are fewer than systems, in averages over inputs.
+
+    ``V²/(V_s²/(N−1) + V_i²/(M−1))`` for the variance V (`spread`), between M − 1 and `df`.
+    """
+    systems, inputs = parts.shape
+    over_inputs = parts.level == "input" if isinstance(parts, OfAny) else isinstance(parts, OfGroups)
+    if not over_inputs or len(dims) < 2 or inputs >= systems or not spread > NOTHING**2:
+        return df
+    own, of_inputs = (variance(parts, (dim,)) for dim in ("system", "input"))
+    return min(df, satterthwaite(spread, (own, systems - 1), (of_inputs, inputs - 1)))
+
+
+def satterthwaite(whole: float, *each: tuple[float, float]) -> float:
+    """Degrees of freedom of a variance with parts of known ones, at least those of the part with the fewest."""
+    squares = sum(part**2 / df for part, df in each)
+    return max(min(df for _, df in each), whole**2 / squares if squares > 0 else math.inf)
+
+
 # --- One metric ---
 
 
@@ -312,6 +331,7 @@ def of_one(parts: Parts, measure: Measure, dims: tuple[str, ...]) -> Estimated:
     spread = math.nan if few or math.isnan(parts.value) else variance(parts, dims)
     if math.isnan(spread):
         return Estimated(parts.value, math.nan, math.nan, df)
+    df = of_few_inputs(parts, dims, spread, df)
     off, error = bias(parts, dims), math.sqrt(spread)
     if isinstance(parts, OfCells) and parts.share is not None and few_of_a_class(parts.share, parts.value):
         return of_share(parts, parts.share, spread, df)
@@ -493,7 +513,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     of_groups = isinstance(gap, OfGroups) and gap.members not in dims
     if of_groups and spread > NOTHING**2:
         return paired(one, two, spread, 2 / stretch)
-    found = difference(one, two, spread, float(np.minimum(one.df, two.df)))
+    found = difference(one, two, spread, of_few_inputs(gap, dims, spread, float(np.minimum(one.df, two.df))))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found
     return replace(found, unremoved=second_order_bias(gap.bends, gap.shape[1]))

@@ -64,14 +64,18 @@ class FromParts:
         return cls(*of_data, covariances, covariances)
 
     def variance(self, n: int, m: float) -> float:
-        fewer = self.shape[1] / m
+        added = self.inputs * self.shape[1] / m
         if self.measure.level == "system":
-            return self.systems * self._ratio((n, m), self.shape) + self.inputs * fewer
-        factor = (self.shape[0] - 1) / (n - 1)
-        found = factor * (self.systems - self.cells + self.cells * fewer) + self.inputs * fewer
+            return self.systems * self._ratio((n, m), self.shape) + added
+        found = self._over_systems(n, m)[0] + added
         if self.then is self.covariances:
             return found
         return found * self._ratio((n, m), (n, m))
+
+    def _over_systems(self, n: int, m: float) -> tuple[float, float]:
+        """V_s and V_c at input level."""
+        factor, fewer = (self.shape[0] - 1) / (n - 1), self.shape[1] / m
+        return factor * (self.systems - self.cells + self.cells * fewer), factor * self.cells * fewer
 
     def _ratio(self, then: tuple[int, float], now: tuple[int, float]) -> float:
         """Variance of normal scores with the planned raters over that with the present ones; NaN if constant."""
@@ -91,7 +95,10 @@ class FromParts:
         return self.off * (self.shape[0] - 1) / (n - 1)
 
     def df(self, n: int, m: float) -> float:
-        return _of_systems(n)
+        if self.measure.level == "system" or n < jackknife.LEAST_MEMBERS:
+            return _of_systems(n)
+        (own, cells), added = self._over_systems(n, m), self.inputs * self.shape[1] / m
+        return _of_few_inputs(n, m, own + added, own, cells + added)
 
 
 @dataclass(frozen=True)
@@ -197,11 +204,21 @@ class FromModel:
         return 0.0
 
     def df(self, n: int, m: float) -> float:
-        return _of_systems(n)
+        if self.level == "system" or n < jackknife.LEAST_MEMBERS:
+            return _of_systems(n)
+        whole = self.variance(n, m)
+        return _of_few_inputs(n, m, whole, whole, whole - self.shared() / (n - 1))
 
 
 def _of_systems(n: int) -> float:
     return float(n - 1) if n >= jackknife.LEAST_MEMBERS else math.nan
+
+
+def _of_few_inputs(n: int, m: float, whole: float, own: float, of_inputs: float) -> float:
+    """As `jackknife.of_few_inputs`."""
+    if not 1 < m < n or not whole > 0:
+        return float(n - 1)
+    return min(float(n - 1), jackknife.satterthwaite(whole, (own, n - 1), (of_inputs, m - 1)))
 
 
 def with_noises(base: FromParts | OfTheseSystems, now: float, then: float) -> FromParts | OfTheseSystems:

@@ -252,7 +252,10 @@ def _with_ratings(
             aggregate=aggregate, place=split.place_of_score,
         )  # fmt: skip
         scores = scores.sel(metric=scores.indexes["metric"] != by_raters.VALUES)
-    return by_raters.joined(scores, each["score"].isel(metric=0, drop=True), mean["score"])
+    single = each["score"].isel(metric=0, drop=True)
+    if rater is not None and names[0] not in (roles.MEAN, by_raters.VARIABLE):
+        single = single.assign_attrs(long_name=names[0])
+    return by_raters.joined(scores, single, mean["score"])
 
 
 def read_scores(

@@ -162,6 +162,10 @@ def _table(named: dict[str, float], weights: Mapping[str, float]) -> dict[str, f
     }
 
 
+# doc and doc_id, and seg_id where these name no single segment.
+_Segment = tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class _Weighed:
     weight: FloatArray
@@ -237,20 +241,10 @@ def _coded(labels: list[str]) -> tuple[IntArray, list[str]]:
 
 def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int] | list[str], list[str]]:
     """Place of each row's segment, the segments' labels and their documents."""
-    own: dict[tuple[str, str], set[str]] = {}
-    of_system: dict[tuple[str, str, str], set[str]] = {}
-    segments = list(zip(rows["doc"], rows["doc_id"], strict=True))
+    segments = _segments(rows)
+    own: dict[_Segment, set[str]] = {}
     for segment, label in zip(segments, rows["seg_id"], strict=True):
         own.setdefault(segment, set()).add(label)
-    for system, segment, label in zip(rows["system"], segments, rows["seg_id"], strict=True):
-        of_system.setdefault((system, *segment), set()).add(label)
-    several = list(dict.fromkeys(":".join(each[1:]) for each, labels in of_system.items() if len(labels) > 1))
-    if several:
-        validate.warn(
-            f"averaged rows of one system with different seg_id in {validate.counted(len(several), 'segment')} "
-            f"(by doc and doc_id): {validate.listing(several)}",
-            "averaged",
-        )
     found = Counter(label for labels in own.values() for label in labels)
     if all(len(labels) == 1 for labels in own.values()) and max(found.values()) == 1:
         named = {segment: next(iter(labels)) for segment, labels in own.items()}
@@ -259,7 +253,37 @@ def _units(rows: dict[str, list[str]]) -> tuple[IntArray, list[int] | list[str],
     order = sorted(own, key=lambda segment: natural(named[segment]))
     places = {segment: at for at, segment in enumerate(order)}
     at = np.array([places[each] for each in segments], dtype=np.int64)
-    return at, as_written([named[segment] for segment in order]), [doc for doc, _ in order]
+    return at, as_written([named[segment] for segment in order]), [segment[0] for segment in order]
+
+
+def _segments(rows: dict[str, list[str]]) -> list[_Segment]:
+    """The segment of each row: doc and doc_id, and seg_id where one system has several there that are segments."""
+    places = list(zip(rows["doc"], rows["doc_id"], strict=True))
+    texts: dict[tuple[str, str], dict[str, dict[str, str]]] = {}  # by place, system and seg_id
+    for place, system, label, source in zip(places, rows["system"], rows["seg_id"], rows["source"], strict=True):
+        texts.setdefault(place, {}).setdefault(system, {}).setdefault(label, _bare(source))
+    several = [place for place, systems in texts.items() if max(map(len, systems.values())) > 1]
+    apart = {place for place in several if _are_segments(texts[place])}
+    joined = [":".join(place) for place in several if place not in apart]
+    if joined:
+        validate.warn(
+            f"rows with different seg_id counted as one segment, because doc and doc_id are equal: the errors of each "
+            f"rater are summed, in {validate.counted(len(joined), 'segment')}: {validate.listing(joined)}",
+            "averaged",
+        )
+    return [(*place, label) if place in apart else place for place, label in zip(places, rows["seg_id"], strict=True)]
+
+
+def _are_segments(systems: dict[str, dict[str, str]]) -> bool:
+    """Whether the seg_ids of one place name segments, not rows: their sources differ, or systems share them all."""
+    if any(len(set(texts.values())) > 1 for texts in systems.values()):
+        return True
+    labels = [set(texts) for texts in systems.values()]
+    return len(labels) > 1 and all(each == labels[0] for each in labels)
+
+
+def _bare(text: str) -> str:
+    return " ".join(_MARK.sub("", text).split())
 
 
 def _outputs(systems: list[str], inputs: list[int] | list[str]) -> list[str]:

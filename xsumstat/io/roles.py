@@ -52,9 +52,9 @@ class Roles:
     gold: str | None
     rated: str | None  # the ratings by `rater`
     metrics: list[str]
-    judges: list[str]  # among `metrics`, as `covariates` and `lower`
+    judges: list[str]  # among `metrics`, as `covariates`
     covariates: list[str]
-    lower: list[str]
+    lower: list[str]  # metrics and ratings that seem to be better when lower
     described: dict[str, str]  # by column, the dim that it describes
     texts: list[str]
     numbers: list[str]
@@ -233,6 +233,8 @@ def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
         gold = next((name for name in metrics if spelt(name) in _RATINGS), None)
     if len(raters) == 1:  # whose ratings need no mean
         metrics, gold, raters = [*metrics, *raters], raters[0] if gold is None else gold, []
+    lower = [name for name in (*metrics, found.rated) if name is not None and is_lower(name)]
+    lower += raters if all(map(is_lower, raters)) else []
     return replace(
         found,
         raters=raters,
@@ -240,7 +242,7 @@ def _classified(found: Roles, metrics: list[str], raters: list[str]) -> Roles:
         metrics=metrics,
         judges=[name for name in metrics if name != gold and _is_judge(name)],
         covariates=[name for name in metrics if spelt(name) in COLUMNS["covariate"]],
-        lower=[name for name in metrics if name != gold and is_lower(name)],
+        lower=lower,
     )
 
 

@@ -190,5 +190,9 @@ def _question(result: xr.Dataset, rows: str) -> str:
 
 
 def _family_size(result: xr.Dataset) -> int:
-    over = [dim for dim in str(result.attrs.get("adjust_within", "")).split() if dim in result["pvalue"].dims]
-    return int(result["pvalue"].notnull().sum(over).max()) if over else 1
+    """The most tests that were corrected together; two mirrored cells are one."""
+    pvalue = result["pvalue"]
+    over = [dim for dim in str(result.attrs.get("adjust_within", "")).split() if dim in pvalue.dims]
+    again = pair_results.mirrored(result, pvalue)
+    tests = pvalue.where(~again) if again is not None and set(again.dims) <= set(over) else pvalue
+    return int(tests.notnull().sum(over).max()) if over else 1

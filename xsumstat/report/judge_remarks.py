@@ -331,7 +331,8 @@ def _reversed(falls: list[Hashable]) -> list[str]:
     names = wording.listed(map(wording.name, falls))
     return [
         f"{names} {'correlates' if one else 'correlate'} negatively with the human scores. If lower is better, "
-        f"declare it: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line."
+        f"declare it: lower_is_better={falls!r} in to_scores, --lower-is-better on the command line. If low human "
+        "scores are good, as for errors, declare these instead."
     ]
 
 

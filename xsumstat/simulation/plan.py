@@ -132,7 +132,7 @@ def plan(
     {demo}
     >>> found = xsumstat.plan(ds, metric="judge", level="input", n_systems=[12, 24, 48], target=0.1)
     >>> found.least_inputs.squeeze().values.tolist()
-    [nan, 104.0, 14.0]
+    [nan, 104.0, 15.0]
     """
     estimand = _estimand(estimand, difference, other)
     measure = _checked_measure(level, coefficient)

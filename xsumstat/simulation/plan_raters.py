@@ -11,6 +11,7 @@ import xarray as xr
 
 from xsumstat.analyses.raters import ratings_of
 from xsumstat.core.types import FloatArray
+from xsumstat.dataset import golds
 from xsumstat.inference import components, planning
 from xsumstat.simulation import given_scores
 
@@ -74,7 +75,7 @@ class Ratings:
             raise ValueError(
                 f"rating has the dims {tuple(values.dims)}; select one label of each but system, input, {along}"
             )
-        values = values.transpose("system", "input", along)
+        values = golds.directed(ds, values.transpose("system", "input", along), along)
         given_scores.check_size(values.values)
         noise = Noise.of(values.values)
         if noise is None:
