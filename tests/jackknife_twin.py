@@ -131,6 +131,9 @@ def difference(
     v1, v2 = one["standard_error"] ** 2, two["standard_error"] ** 2
     v = variance(both, coefficient, level, resample)
     fell_back = one["fell_back"] or two["fell_back"]
+    if not fell_back and max(abs(both["theta"]), math.sqrt(v)) <= ROUNDING:  # the same on all data
+        value = both["theta"]
+        return result | {"ci_low": value, "ci_high": value, "standard_error": 0.0, "bias": 0.0, "fell_back": False}
     known = v1 * v2 > 0 and math.isfinite(v1 + v2) and not fell_back
     rho = float(np.clip((v1 + v2 - v) / (2 * math.sqrt(v1) * math.sqrt(v2)), -1, 1)) if known else 0.0
     c1, c2 = one["estimate"] - one["bias"], two["estimate"] - two["bias"]

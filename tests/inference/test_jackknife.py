@@ -438,6 +438,10 @@ def test_intervals_of_any_statistic_by_hand(level, name, dims):
 
     sizes = {"system": 7, "input": 5}
     df = sizes[dims[0]] - 1 if len(dims) == 1 else (4 if level in ("global", "within_system") else 6)
+    if level == "input" and dims == BOTH:
+        value, whole, _, left = by_hand(x)
+        v_s, v_i = ((len(left[dim]) - 1) * np.var(left[dim]) for dim in BOTH)
+        df = min(6, max(4, whole**2 / (v_s**2 / 6 + v_i**2 / 4)))
     t = scipy.stats.t.ppf(0.95, df)
 
     def limits(x):
@@ -468,6 +472,17 @@ def test_intervals_of_any_statistic_by_hand(level, name, dims):
         assert gap["standard_error"] == pytest.approx(math.sqrt(v), abs=1e-10)
         want_low = c_1 - c_2 - math.sqrt(max(0, down**2 + up**2 - 2 * np.clip(rho, -1, 1) * down * up))
         assert gap["ci_low"] == pytest.approx(min(want_low, value - second[0]), abs=1e-9)
+
+
+def test_two_correlations_that_are_equal_on_all_data_do_not_differ():
+    """A copy, at all levels; MOVER's limits alone would be [-.2, .2] and the like, as they are asymmetric."""
+    x, y, z = data("plain", 3, (8, 12))
+    for level in ("system", "global", "input"):
+        for coefficient in ("pearson", "kendall"):
+            how = measure(coefficient, level)
+            found = numbers(two(x, 3 * x + 1, z, how, BOTH))
+            assert max(map(abs, (found["ci_low"], found["ci_high"], found["standard_error"]))) < 1e-12
+            assert numbers(two(x, y, z, how, BOTH))["ci_high"] > 0
 
 
 def test_a_function_that_does_not_vary():

@@ -150,7 +150,7 @@ def _for_each_group(
     tail = [name for name in whole[first].dims if name != "metric"]
     dims = [name for name in ("metric",) if name in whole.dims]
     own = {label: _own(each, whole) for label, each in zip(labels, by_group, strict=True)}
-    own = {label: attrs for label, attrs in own.items() if "scope" in attrs}
+    own = {label: attrs for label, attrs in own.items() if {"scope", "resample"} & set(attrs)}
     attrs = {**whole.attrs, "by": by, **({wording.OF_GROUPS: json.dumps(own)} if own else {})}
     return result.transpose(*dims, by, *tail, ...).assign_attrs(attrs)
 

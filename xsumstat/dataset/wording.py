@@ -236,7 +236,7 @@ class Correction:
 
 
 def intervals(result: xr.Dataset) -> Intervals | None:
-    attrs = result.attrs
+    attrs = attrs_of_intervals(result)
     level = interval_level(attrs)
     if not has_intervals(result) or math.isnan(level):
         return None
@@ -245,6 +245,19 @@ def intervals(result: xr.Dataset) -> Intervals | None:
     if attrs.get("analysis") == "missingness":  # its permutations are for tests alone
         return Intervals(f"{100 * level:.4g}", "Wilson intervals", Over(str(scope.of(attrs) or "")))
     return Intervals(f"{100 * level:.4g}", f"{interval_kind(attrs)}intervals", _over(attrs, "resamples"))
+
+
+def attrs_of_intervals(result: xr.Dataset) -> dict[Any, Any]:
+    """Attrs without the method where it is not that of some coefficients that were joined: "auto" chose for each."""
+    method = result.attrs.get("method")
+    if method not in ("jackknife", "bootstrap") or not {"df", "ci_low", "coefficient"} <= set(result.variables):
+        return result.attrs
+    over = [dim for dim in result["df"].dims if dim != "coefficient"]
+    there = result["ci_low"].notnull()
+    left_out = (result["df"].notnull() & there).any(over)  # only the jackknife has degrees of freedom
+    others = there.any(over) & (left_out != (method == "jackknife"))
+    how = ("method", "interval", "n_resamples") if bool(others.any()) else ()
+    return {name: value for name, value in result.attrs.items() if name not in how}
 
 
 def interval_words(result: xr.Dataset) -> str:
@@ -608,7 +621,8 @@ def few_groups(result: xr.Dataset) -> str:
     by = str(result.attrs.get("by", ""))
     if OF_GROUPS not in result.attrs or by not in result.dims:
         return ""
-    few = set(json.loads(result.attrs[OF_GROUPS])) & set(result[by].values.tolist())
+    own = json.loads(result.attrs[OF_GROUPS])
+    few = {label for label in result[by].values.tolist() if "scope" in own.get(label, ())}
     named = listed(name(label) for label in result[by].values.tolist() if label in few)
     return f"for {by.replace('_', ' ')} {named} the results are for these systems only" if few else ""
 

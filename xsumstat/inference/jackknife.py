@@ -499,10 +499,10 @@ def _accuracy(found: Estimated, value: float) -> Estimated:
 def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, ...], stretch: float = 1.0) -> Estimated:
     """The difference of two correlations, `each` from `of_one`, with MOVER limits (Zou 2007, Zou & Donner 2008).
 
-    Of averages over random groups alone see `paired`. With l, u the limits, c the centres, V the variances, and
-    V_d that of the difference: ``ρ = (V_1 + V_2 − V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 −
-    √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]`` and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² −
-    2ρ(u_1−c_1)(c_2−l_2)]``. Accuracies have a `stretch` of 2.
+    Of averages over random groups alone see `paired`. The limits of two correlations that are equal, whatever is left
+    out, are 0. With l, u the limits, c the centres, V the variances, and V_d that of the difference: ``ρ = (V_1 + V_2 −
+    V_d)/(2√(V_1·V_2))``, 0 where one fell back; ``L = c_1 − c_2 − √[(c_1−l_1)² + (u_2−c_2)² − 2ρ(c_1−l_1)(u_2−c_2)]``
+    and ``U = c_1 − c_2 + √[(u_1−c_1)² + (c_2−l_2)² − 2ρ(u_1−c_1)(c_2−l_2)]``. Accuracies have a `stretch` of 2.
     """
     one, two = each
     if one.about is None or two.about is None:
@@ -513,6 +513,9 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     of_groups = isinstance(gap, OfGroups) and gap.members not in dims
     if of_groups and spread > NOTHING**2:
         return paired(one, two, spread, 2 / stretch)
+    equal = max(abs(gap.value), math.sqrt(spread)) <= NOTHING and not isinstance(gap, OfAny)
+    if equal and not (one.fell_back or two.fell_back):
+        return Estimated(gap.value, 0.0, 0.0, float(np.minimum(one.df, two.df)), about=lambda t: (gap.value, gap.value))
     found = difference(one, two, spread, of_few_inputs(gap, dims, spread, float(np.minimum(one.df, two.df))))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found

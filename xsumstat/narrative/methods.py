@@ -453,7 +453,7 @@ def _threshold(attrs: Mapping[Any, Any]) -> str:
 
 
 def _of_intervals(result: xr.Dataset) -> str:
-    attrs = result.attrs
+    attrs = wording.attrs_of_intervals(result)
     found = wording.intervals(result)
     if found is None:
         return ""
@@ -493,15 +493,17 @@ def _of_tests(result: xr.Dataset) -> str:
 
 
 def _of_groups(result: xr.Dataset) -> list[str]:
-    """How intervals and tests of groups were made, where it is not how those of all were."""
+    """How intervals and tests of groups, or of joined coefficients, were made, where those of all were not made so."""
     by = str(result.attrs.get("by", ""))
-    if wording.OF_GROUPS not in result.attrs or by not in result.dims:
+    if wording.OF_GROUPS in result.attrs and by in result.dims:
+        labels = [label for label in json.loads(result.attrs[wording.OF_GROUPS]) if label in result[by].values.tolist()]
+    elif "coefficient" in result.dims and "coefficient" in result.coords:
+        by, labels = "coefficient", result["coefficient"].values.tolist()
+    else:
         return []
     ways: dict[str, list[Hashable]] = {}
     usual = (_of_intervals(result), _of_tests(result))
-    for label in json.loads(result.attrs[wording.OF_GROUPS]):
-        if label not in result[by].values.tolist():
-            continue
+    for label in labels:
         one = wording.of_group(result.sel({by: label}))
         tested = "pvalue" not in one or bool(one["pvalue"].notnull().any())
         for own in (_of_intervals(one), _of_tests(one) if tested else ""):
