@@ -563,3 +563,16 @@ def test_a_percentile_interval_beside_the_estimate_is_told_and_no_other():
     assert texts(lambda: ds.meta.ci("m0", metric="m3", **settings))[1] == []
     gap, said = texts(lambda: ds.meta.ci("m0", metric="m1", other="m3", **settings))
     assert said == [f"{text} 'm1/m3'"] and float(gap.bias.squeeze()) == pytest.approx(float(bias[0] - bias[2]))
+
+
+@pytest.mark.parametrize("level", ["system", "global", "input"])
+@pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
+def test_a_metric_and_a_copy_of_it_do_not_differ(demo, level, coefficient):
+    """MOVER's limits alone would be about [-.1, .1], as those of one correlation are asymmetric."""
+    copy = (2 * demo.score.sel(metric=["rouge"]) + 1).assign_coords(metric=["copy"])
+    ds = xr.concat([demo.score, copy], "metric", coords="minimal", compat="override").to_dataset(name="score")
+    asked = {"metric": "rouge", "level": level, "coefficient": coefficient}
+    found = ds.meta.compare_metrics("human", other="copy", **asked)
+    assert abs(found.ci_low.item()) < 1e-12 > abs(found.ci_high.item()) and found.pvalue.item() == 1
+    assert bool(ds.meta.equivalence("human", other="copy", margin=0.01, method="jackknife", **asked).equivalent)
+    assert ds.meta.compare_metrics("human", other="bleu", **asked).ci_high.item() > 0.01

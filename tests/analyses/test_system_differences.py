@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import few_ratings_twin as twin
 import numpy as np
@@ -293,3 +294,16 @@ def test_without_any_spread_limits_are_unknown_where_ratings_are_one_value():
     np.testing.assert_allclose(found["ci_low"], [np.nan, 0.5, 0.5 - half, 0.0, -half], rtol=1e-9)
     np.testing.assert_allclose(found["ci_high"], [np.nan, 0.5, 0.5 + half, 0.0, half], rtol=1e-9)
     np.testing.assert_allclose(found["statistic"], [np.inf, np.inf, 0.25, 0.0, 0.0])
+
+
+def test_rated_inputs_that_are_no_random_sample_are_warned_of():
+    """People rated easy inputs, and the judge is harsh on one system for the others; as `system_means` warns."""
+    rng = np.random.default_rng(0)
+    quality, difficulty = rng.normal(size=(3, 200)), rng.normal(size=200)
+    human = np.where(difficulty < -0.3, quality, np.nan)
+    judge = quality - np.outer([0, 0, 1.5], np.maximum(difficulty, 0)) + 0.3 * rng.normal(size=quality.shape)
+    score = xr.DataArray([human, judge], dims=("metric", "system", "input"))
+    ds = score.assign_coords(metric=["human", "judge"], system=list("abc")).to_dataset(name="score")
+    for ask in (ds.meta.system_means, partial(ds.meta.compare_systems, method="ppi")):
+        with pytest.warns(UserWarning, match=r"may not be a random sample, for 'c'"):
+            ask(gold="human", metric="judge")

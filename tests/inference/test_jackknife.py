@@ -474,17 +474,6 @@ def test_intervals_of_any_statistic_by_hand(level, name, dims):
         assert gap["ci_low"] == pytest.approx(min(want_low, value - second[0]), abs=1e-9)
 
 
-def test_two_correlations_that_are_equal_on_all_data_do_not_differ():
-    """A copy, at all levels; MOVER's limits alone would be [-.2, .2] and the like, as they are asymmetric."""
-    x, y, z = data("plain", 3, (8, 12))
-    for level in ("system", "global", "input"):
-        for coefficient in ("pearson", "kendall"):
-            how = measure(coefficient, level)
-            found = numbers(two(x, 3 * x + 1, z, how, BOTH))
-            assert max(map(abs, (found["ci_low"], found["ci_high"], found["standard_error"]))) < 1e-12
-            assert numbers(two(x, y, z, how, BOTH))["ci_high"] > 0
-
-
 def test_a_function_that_does_not_vary():
     x, _, z = data("plain")
     found = one(x, z, measure(lambda x, z: 0.25, "input"))

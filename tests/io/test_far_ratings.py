@@ -59,6 +59,19 @@ def test_a_negative_code_beside_grades_is_named(values, told):
         far_ratings.report(values)
 
 
+def test_a_zero_of_one_rater_alone_and_codes_beside_half_grades_are_named(recwarn):
+    halves = grades(*[-1] * 6, scale=(1, 1.5, 2, 2.5, 3, 3.5, 4))
+    with pytest.warns(xsumstat.CautionWarning, match="1 to 4, and -1 in 6 ratings"):
+        far_ratings.report(halves)
+    kim, bob = (grades(*[0] * n).expand_dims(rater=[name]) for n, name in ((5, "kim"), (0, "bob")))
+    with pytest.warns(xsumstat.CautionWarning, match="1 to 5, and 0 in 5 ratings by 'kim' alone: write it as NaN"):
+        far_ratings.report(xr.concat([kim, bob], "rater"))
+    both = xr.concat([kim, kim.assign_coords(rater=["bob"])], "rater")
+    recwarn.clear()
+    far_ratings.report(both)
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("scale", [(-1, 0, 1), (-2, -1, 1, 2), (0, 1, 2, 3), (-1, 1), (-0.5, 1, 2, 3)])
 def test_scales_with_negative_grades_are_not_remarked_on(scale, recwarn):
     far_ratings.report(grades(scale=scale))

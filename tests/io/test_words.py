@@ -123,3 +123,25 @@ def test_a_column_of_true_and_false_is_told_with_the_way_to_read_it():
         frame.meta.to_scores(wide=True, gold="human")
     ds = frame.meta.to_scores(wide=True, gold="human", labels=["False", "True"])
     assert ds.score.sel(metric="judge").values.ravel().tolist() == frame.judge.astype(float).tolist()
+
+
+def test_a_judge_of_truths_alone_is_named_with_the_way_to_read_it(capsys, tmp_path):
+    """Beside raters of truths, which are read as 1 and 0."""
+    frame = pd.DataFrame({"model": np.repeat(["a", "b"], 30), "prompt": [*range(30)] * 2})
+    passed = np.random.default_rng(0).random((60, 3)) < [[0.4, 0.4, 0.5]]
+    frame = frame.assign(**dict(zip(["ann_1", "ann_2", "gpt_judge"], passed.T, strict=True)))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    held = "left out: gpt_judge, which holds True and False: "
+    assert f"{held}labels=['False', 'True'] reads them as verdicts" in str(frame.meta)
+    assert cli.main([str(tmp_path / "a.csv"), "--judge"]) == 2
+    assert f"{held}--labels False True reads them as verdicts" in capsys.readouterr().err
+    assert cli.main([str(tmp_path / "a.csv"), "--judge", "--labels", "False", "True"]) == 0
+    assert "judge: gpt_judge" in capsys.readouterr().err
+
+
+def test_automatic_metrics_are_not_proposed_as_raters(capsys, tmp_path):
+    frame = pd.DataFrame({"model": ["a", "b"] * 20, "prompt": np.repeat(range(20), 2)})
+    values = dict(zip(["Kim", "Lee", "COMET", "gpt"], np.random.default_rng(0).normal(size=(4, 40)), strict=True))
+    frame.assign(**values).to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv"), "--judge"]) == 2
+    assert "--raters Kim Lee --metric gpt COMET --judge" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import html
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from cases import ASKED, FEW, OF_DEMO, analysis_of, answer, answer_of_demo
@@ -456,3 +457,24 @@ def test_one_pair_has_its_difference(demo):
     values = [f"{float(one[each]):.2f}".replace("0.", ".", 1) for each in ("difference", "ci_low", "ci_high")]
     told = "rouge and bleu are equivalent within ±.90: they differ by {} (90 % interval [{}, {}]), p ".format(*values)
     assert conclusion(found).startswith(told)
+
+
+@pytest.mark.parametrize("first", ["pearson", "spa"])
+def test_joined_coefficients_with_other_methods_do_not_take_the_first_ones(demo, first):
+    """Only the jackknife has degrees of freedom; xr.concat keeps the attrs of the first."""
+    found = {name: demo.meta.ci(coefficient=name, metric="judge", rng=1) for name in ("pearson", "spa")}
+    order = sorted(found, key=lambda name: name != first)
+    joined = xr.concat([found[name] for name in order], pd.Index(order, name="coefficient"))
+    said, methods, table = joined.meta.conclusion(), joined.meta.methods(), joined.meta.to_latex()
+    of_first, of_second = said.split(f"coefficient {order[1]}:")
+    kind = {"pearson": "jackknife", "spa": "bootstrap"}
+    assert f"{kind[first]} interval" in of_first and "jackknife" not in of_second and "bootstrap" not in of_second
+    assert "The 95 % intervals are confidence intervals" in methods and "jackknife" not in table
+
+
+def test_a_group_of_one_input_speaks_of_these_inputs(demo):
+    grouped = demo.assign_coords(part=("input", ["x"] + 29 * ["y"]))
+    found = grouped.meta.ci(metric="judge", level="input", by="part")
+    of_x, of_y = found.meta.conclusion().split("part y:")
+    assert "systems like these on these inputs" in of_x and "systems and inputs like these" in of_y
+    assert "For part x: the 95 % intervals" in found.meta.methods()

@@ -22,7 +22,8 @@ METHOD = "ppi"
 NAMES = (*estimator.NAMES, "mean_difference", "forward", "backward")
 _SCORES = ("difference", "standard_error", "ci_low", "ci_high", "mean_difference")
 # Whether a first system's ratings, and a second's, are mostly one value; how many ratings have no score.
-_NOTED = ("_one_value", "_other_one_value", "_n", "_other_n", "_without_score")
+_OF_SYSTEMS = ("_one_value", "_n", "_rated_pvalue")
+_NOTED = (*(f"{name}{side}" for name in _OF_SYSTEMS for side in ("", "_of_other")), "_without_score")
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Differences(AtOnce):
         one, _ = few_ratings.combined(x, np.array(self.signs))
         strata = Strata.none(z.shape[-1]) if self.strata is None else self.strata
         without_score = np.full(len(pairs), (~np.isnan(z) & np.isnan(one)).sum())
+        pvalue = system_means.rated_gap(one, z, strata)[1]
         one = few_ratings.completed(one, z, strata)
         if strata.n > 1:
             found = stratified_differences(one, z, pairs, strata, self.target, self.level)
@@ -70,8 +72,8 @@ class Differences(AtOnce):
         with np.errstate(over="ignore"):
             found |= {name: np.ldexp(found[name], power) for name in _SCORES}
         rated = ~np.isnan(z)
-        share, n = few_ratings.one_value(z), rated.sum(axis=-1)
-        noted = [each[pairs[:, side]] for each in (share, n) for side in (0, 1)]
+        of_systems = few_ratings.one_value(z), rated.sum(axis=-1), pvalue
+        noted = [each[pairs[:, side]] for each in of_systems for side in (0, 1)]
         rated_in = [] if self.strata is None else _rated_in(one, rated, pairs, strata)
         return np.array([*(found[name] for name in NAMES), *noted, without_score, *rated_in], dtype=float)
 
@@ -97,11 +99,12 @@ def tested(
     types = {**dict.fromkeys(job.names, float), "n_inputs": int}
     found = labelled.over_labels(job, scores.arrays, "_pair", types, lazy=scores.lazy)
     noted = {name: found.pop(name) for name in _NOTED}
-    share, n = _by_system(noted, list(scores.score.indexes["system"]), pairs)
+    share, n, pvalue = _by_system(noted, list(scores.score.indexes["system"]), pairs)
     later = scores.later
     later.make(few_ratings.check_any, n, noted["_without_score"].isel(_pair=0))
     later.make(few_ratings.warn_one_value, share, n)
     later.make(checks.warn_where, n == 0, "no rating, and so no difference, for", "no_rating")
+    later.make(few_ratings.warn_not_random, pvalue)
     if strata is not None:
         rated_in = [found.pop(f"_rated_in_{at}") for at in range(strata.n)]
         labels = list(scores.score.indexes["system"])
@@ -115,8 +118,9 @@ def _by_system(noted: dict[str, xr.DataArray], labels: list[Any], pairs: IntArra
     places = np.unique(pairs)
     firsts = [tuple(np.argwhere(pairs == at)[0]) for at in places]
     rows = []
-    for names in (("_one_value", "_other_one_value"), ("_n", "_other_n")):
-        each = [noted[names[side]].isel(_pair=pair) for pair, side in firsts]
+    for name in _OF_SYSTEMS:
+        sides = (name, f"{name}_of_other")
+        each = [noted[sides[side]].isel(_pair=pair) for pair, side in firsts]
         rows.append(xr.concat(each, "system").assign_coords(system=[labels[at] for at in places]))
     return rows
 

@@ -567,7 +567,7 @@ def _taken(found: roles.Roles, how: dict[str, Any], named: dict[str, Any], args:
         options_of = ", ".join(f"--{field}-column" for field in columns)
         listed = ", ".join(f"{field} from column {name!r}" for field, name in columns.items())
         said.append(f"{listed} ({options_of} to change)")
-    said += found.words(left_out=False)
+    said += found.words(left_out=not found.metrics)  # beside metrics the reader reports what it leaves out
     lower = [name for name in found.lower if name not in args.lower_is_better]
     if lower:
         are = "is a low score" if len(lower) == 1 else "are low scores"
@@ -618,6 +618,8 @@ def _example(found: roles.Roles, args: argparse.Namespace) -> str:
     """A command for a table whose names tell judges, but not which other columns people filled in."""
     judges = found.judges or found.metrics[-1:]
     people = [name for name in found.metrics if name not in (*judges, *found.covariates)]
+    judges = [*judges, *filter(roles.is_automatic, people)]
+    people = [name for name in people if name not in judges]
     if not people:
         return ""
     return (

@@ -22,6 +22,11 @@ JUDGES = words_of(
     "judge judges llm gpt gpt3 gpt4 gpt4o gpt5 chatgpt openai claude sonnet opus haiku gemini llama mistral qwen geval",
     "autorater autograder prometheus",
 )
+# Words in the names of automatic metrics, which people did not fill in.
+METRICS = words_of(
+    "bleu sacrebleu chrf ter rouge rouge1 rouge2 rougel bertscore bleurt comet cometkiwi xcomet metricx meteor",
+    "moverscore bartscore perplexity ppl yisi prism unieval questeval nist cider spice",
+)
 
 # Of each method what others call it, whether asked of ds.meta, result.meta, result.meta.plot, df.meta or the package.
 METHODS: Words = {

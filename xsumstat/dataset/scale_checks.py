@@ -131,8 +131,8 @@ def _classes(known: FloatArray, whose: str, record: Coefficient, labels: Sequenc
     whole = known == np.rint(known)
     if whole.any() and not whole.all():
         validate.warn(
-            f"{whose} has values between classes, as {known[~whole][0]:.3g}, which means of raters have: each counts "
-            "as a class of its own; ds.meta.majority_vote(...) or single raters have none",
+            f"{whose} has values between classes, as {known[~whole][0]:.3g}, and each counts as a class of its own. If "
+            "they are means of raters, use ds.meta.majority_vote(...) or single raters",
             "other_scale",
         )
     step = arrays.whole_step(known) if len(known) > 2 else 0.0

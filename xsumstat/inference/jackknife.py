@@ -515,7 +515,7 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
         return paired(one, two, spread, 2 / stretch)
     equal = max(abs(gap.value), math.sqrt(spread)) <= NOTHING and not isinstance(gap, OfAny)
     if equal and not (one.fell_back or two.fell_back):
-        return Estimated(gap.value, 0.0, 0.0, float(np.minimum(one.df, two.df)), about=lambda t: (gap.value, gap.value))
+        return Estimated(0.0, 0.0, 0.0, float(np.minimum(one.df, two.df)), about=lambda t: (0.0, 0.0))
     found = difference(one, two, spread, of_few_inputs(gap, dims, spread, float(np.minimum(one.df, two.df))))
     if not isinstance(gap, OfMeans) or gap.of_ranks or dims != ("input",) or found.fell_back:
         return found

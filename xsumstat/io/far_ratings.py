@@ -6,11 +6,13 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import chunking
 
 _ENOUGH = 20  # ratings by which a scale is known
 _GRADES = range(3, 12)  # numbers of different values of a scale of grades
+_HALF_GRADES = range(3, 22)
+_OFTEN = 3  # zeros of one rater alone
 _RARE = 100  # at most one in so many ratings is far away
 
 
@@ -21,7 +23,7 @@ def report(ratings: xr.DataArray) -> None:
     values = ratings.values
     scale = _scale(values[~np.isnan(values)])
     if scale is None:
-        _report_code(values[~np.isnan(values)])
+        _report_code(ratings)
         return
     low, high = scale
     places = np.argwhere((values < low) | (values > high))
@@ -34,16 +36,29 @@ def report(ratings: xr.DataArray) -> None:
     )
 
 
-def _report_code(values: FloatArray) -> None:
-    """Warn of one negative number beside grades from 1, however often it is given."""
-    grades, counts = np.unique(values, return_counts=True)
+def _report_code(ratings: xr.DataArray) -> None:
+    """Warn of one negative number, or a 0 by one rater alone, beside grades from 1, however often it is given."""
+    values = ratings.values
+    grades, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     known = grades[1:]
-    if len(known) in _GRADES and grades[0] < 0 and known[0] >= 1 and (grades == np.rint(grades)).all():
+    if len(known) not in _HALF_GRADES or known[0] < 1 or grades[0] % 1 or not (2 * grades == np.rint(2 * grades)).all():
+        return
+    by = ratings["rater"].values[_gives(ratings, grades[0])].tolist() if "rater" in ratings.indexes else []
+    of_one = len(by) == 1 < ratings.sizes.get("rater", 1) and counts[0] >= _OFTEN
+    if grades[0] < 0 or (grades[0] == 0 and of_one):
+        whose = f" by {by[0]!r} alone" if len(by) == 1 else ""
         validate.warn_once(
             f"the human scores are grades from {known[0]:g} to {known[-1]:g}, and {grades[0]:g} in "
-            f"{validate.counted(int(counts[0]), 'rating')}: write it as NaN (an empty cell) if it means a missing one",
+            f"{validate.counted(int(counts[0]), 'rating')}{whose}: write it as NaN (an empty cell) if it means a "
+            "missing one",
             "far_rating",
         )
+
+
+def _gives(ratings: xr.DataArray, grade: float) -> BoolArray:
+    """Which raters give a grade."""
+    found: BoolArray = (ratings == grade).any([dim for dim in ratings.dims if dim != "rater"]).values
+    return found
 
 
 def _scale(values: FloatArray) -> tuple[float, float] | None:

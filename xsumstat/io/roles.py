@@ -15,6 +15,7 @@ from xsumstat.core.method_synonyms import (
     COLUMNS,
     JUDGES,
     LOWER_IS_BETTER,
+    METRICS,
     NO_RATERS,
     NUMBERED_RATERS,
     RATERS,
@@ -250,6 +251,11 @@ def _is_judge(name: str) -> bool:
     return bool(set(words_of(name)) & set(JUDGES))
 
 
+def is_automatic(name: str) -> bool:
+    """Whether a column of this name is usually an automatic metric."""
+    return bool(set(words_of(name)) & set(METRICS))
+
+
 def labels_of(frame: pd.DataFrame) -> list[str]:
     """Texts that ratings are, lowest first; none for numbers or an unknown order."""
     usual = {*COLUMNS["value"], *COLUMNS["gold"]}
@@ -421,6 +427,8 @@ def _words_in(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, str]:
             found[name] = f"numbers with decimal commas ({number}): read them as numbers"
         elif grades:
             found[name] = f"text ({', '.join(grades)}); grades need labels, the lowest first"
+        elif pd.api.types.is_bool_dtype(frame[name].dtype):
+            found[name] = f"True and False: {arguments.given('labels', ['False', 'True'])} reads them as verdicts"
         elif frame[name].notna().any():
             found[name] = f"no numbers, e.g. {validate.given(frame[name].dropna().iloc[0])}"
     return found

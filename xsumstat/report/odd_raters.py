@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 
 import numpy as np
 import xarray as xr
 
-from xsumstat.core import validate
+from xsumstat.core import levels, validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import wording
 
 # A range so many times as wide as that of the others is another scale; a grade for such a share of the outputs is
 # nearly the only one; agreement below this share of the others', and so much lower, is little.
 _WIDER, _NEARLY_ALL, _LITTLE, _LESS = 3.0, 0.9, 0.5, 0.2
+# The difference must be this many standard errors of a correlation of 0 on the outputs that the rater shares.
+_ERRORS = 3.0
 # Of fewer prompts than these, and than this share of another rater's, a rater's agreement says little.
 _FEW, _SHARE = 10, 0.2
 
@@ -30,7 +33,7 @@ def told(ratings: xr.DataArray, ceiling: xr.Dataset | None) -> list[str]:
         return []
     said = {name: text for name in rated if (text := _scale(rated, name) or _one_grade(rated, name))}
     said |= {name: text for name, text in _few(ratings, known).items() if name not in said}
-    said |= {name: text for name, text in _alone(ceiling).items() if name not in said}
+    said |= {name: text for name, text in _alone(ratings, ceiling).items() if name not in said}
     return [f"{wording.name(name) if isinstance(name, str) else f'rater {name}'} {text}" for name, text in said.items()]
 
 
@@ -65,8 +68,8 @@ def _few(ratings: xr.DataArray, names: list[Hashable]) -> dict[Hashable, str]:
     }
 
 
-def _alone(ceiling: xr.Dataset | None) -> dict[Hashable, str]:
-    """Raters who agree with the others far less than these do with each other."""
+def _alone(ratings: xr.DataArray, ceiling: xr.Dataset | None) -> dict[Hashable, str]:
+    """Raters who agree with the others far less than these do with each other, beyond chance."""
     if (
         ceiling is None
         or "by_rater" not in ceiling
@@ -75,11 +78,22 @@ def _alone(ceiling: xr.Dataset | None) -> dict[Hashable, str]:
     ):
         return {}
     own = ceiling["by_rater"].sel(metric="rater").to_series().dropna()
-    found = {}
+    level, found = str(ceiling.attrs.get("level")), {}
     for name, r in own.items() if len(own) > 2 else ():
         usual = float(own.drop(name).median())
-        if r < _LITTLE * usual and r < usual - _LESS:
+        if r < _LITTLE * usual and r < usual - max(_LESS, _ERRORS * _error_at_0(ratings, name, level)):
             found[name] = (
                 f"agrees little with the other raters ({wording.number(r)}; the others {wording.number(usual)})"
             )
     return found
+
+
+def _error_at_0(ratings: xr.DataArray, name: Hashable, level: str) -> float:
+    """Standard error of a rater's agreement on the outputs with another rating, if it were 0."""
+    there = ratings.notnull()
+    shared = there.sel(rater=name) & (there.sum("rater") > 1)
+    if level == "system":
+        shared = shared.any([dim for dim in shared.dims if dim != "system"])
+    n = shared.sum([dim for dim in shared.dims if dim != levels.GROUPS.get(level)]).values
+    n = n[n > 1]
+    return float(np.sqrt((1 / (n - 1)).sum()) / n.size) if n.size else math.inf
