@@ -49,12 +49,12 @@ def pairwise(values, *, as_one=False):
 
 
 def by_turns(values, first=0):
-    """Parameters of a test that asks many questions: of every two one is quick (the `first`), the other slow.
+    """Parameters of a test that asks many questions: of every three one is quick (the `first`), the others slow.
 
     For batteries that ask all questions the same; what each of them answers is tested in its own file.
     """
     several = [each if isinstance(each, tuple) else (each,) for each in values]
-    marks = [() if at % 2 == first else pytest.mark.slow for at in range(len(several))]
+    marks = [() if at % 3 == first else pytest.mark.slow for at in range(len(several))]
     return [pytest.param(*each, marks=mark) for each, mark in zip(several, marks, strict=True)]
 
 

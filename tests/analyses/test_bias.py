@@ -338,6 +338,7 @@ def test_ratings_that_cannot_tell_say_so():
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_lazy_ratings_groups_and_further_labels_give_the_same():
     pytest.importorskip("dask")

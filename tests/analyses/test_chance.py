@@ -90,6 +90,7 @@ def test_the_second_of_soft_accuracy_is_the_mean_over_all_places_among_the_swaps
     assert same(levels_of("spa", "system", z, z)[1], math.fsum(total) / len(total), 1e-9)
 
 
+@pytest.mark.slow
 def test_soft_accuracy_of_random_metrics():
     """Gold that tells systems apart gives chance 1/2, and gold that tells nothing 3/4."""
     rng = np.random.default_rng(0)
@@ -162,7 +163,7 @@ def test_six_systems_on_ten_inputs_that_pass_or_fail():
     assert max(free.baseline.item(), free.baseline_constant.item()) < found.baseline.item() - 0.01
 
 
-@pytest.mark.parametrize(("at", "name", "level"), [(at, *case) for at, case in enumerate(CASES)])
+@pytest.mark.parametrize(("at", "name", "level"), by_turns([(at, *case) for at, case in enumerate(CASES)]))
 def test_results_have_it(at, name, level):
     """Of `corr` and of `ci`, the one at hand and the other lazy, in turn."""
     values = np.stack([scores(seed, (5, 6)) for seed in (1, 2)])

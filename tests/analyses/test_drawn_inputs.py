@@ -99,6 +99,7 @@ def test_over_systems_weighted_correlations_are_left_out(ds, coefficient):
         assert found.standard_error.sel(metric="judge").item() ** 2 == pytest.approx(wanted, rel=1e-9), level
 
 
+@pytest.mark.slow
 def test_a_comparison_has_the_difference_and_the_error_of_the_differences(ds):
     found = asked(ds, "compare_metrics", level="input", resample="input").sel(metric="judge", other_metric="other")
     (x, z, weights, strata), (y, *_) = twin.arrays(ds), twin.arrays(ds, "other")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from helpers import for_each
+from helpers import by_turns, for_each
 
 from xsumstat.analyses import correlation, groups
 from xsumstat.dataset import chunking
@@ -98,7 +98,7 @@ def same(one, other):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_turns(KINDS))
 def test_corr_at_once_is_corr_for_every_label(monkeypatch, kind):
     make, short = KINDS[kind]
     taken = []

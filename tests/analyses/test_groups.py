@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from conftest import of_code
+from helpers import by_turns
 
 import xsumstat
 from xsumstat.analyses import groups
@@ -107,6 +108,7 @@ def test_by_takes_arguments_as_ever(demo):
     xr.testing.assert_equal(lazy.meta.corr("human", by="system_type").compute(), want)
 
 
+@pytest.mark.slow
 def test_by_saves_and_is_lazy(demo, tmp_path):
     got = demo.meta.ci("human", by="system_type", n_resamples=99, rng=1)
     got.to_netcdf(tmp_path / "ci.nc")
@@ -143,7 +145,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", by_turns(QUESTIONS))
 def test_the_answer_of_a_group_is_that_of_its_part(demo, name):
     ds = rated(demo)
     ds = ds.assign_coords(half=("input", ["early", "late"] * 15))

@@ -307,6 +307,7 @@ def test_lazy_listing_of_all_swaps_refuses_what_is_empty(demo):
         few.chunk().meta.perm_test("human", n_resamples=9999, rng=0).compute()
 
 
+@pytest.mark.slow
 def test_lazy_tests_refuse_infinite_scores(demo):
     demo.score[1, 2, 3] = np.inf
     for level, coefficient in (("system", "pearson"), ("input", "kendall"), ("global", "pearson")):

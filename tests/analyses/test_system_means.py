@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import warns
-from helpers import pairwise
+from helpers import by_turns, pairwise
 from scipy import stats
 
 from xsumstat.inference import system_means as estimator
@@ -146,7 +146,7 @@ def test_limits_hold_where_the_metric_refuses_bad_outputs():
 
 @pytest.mark.ignore_codes("not_random")
 @pytest.mark.parametrize("target", ["new", "these"])
-@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("value", by_turns([0.0, 1.0]))
 def test_a_system_whose_ratings_are_all_the_best_or_the_worst_may_be_so_throughout(target, value):
     """The shared slope moves its mean off the end, where Wilson's limit of the moved mean lies too."""
     rng = np.random.default_rng(5)

@@ -141,6 +141,7 @@ def test_a_pooled_task_and_a_listed_one():
     assert table.metric.values[0] == "a" and table.pvalue.notnull().sum() == 6
 
 
+@pytest.mark.slow
 def test_a_few_rows_at_a_time_give_the_same_table(monkeypatch):
     """`test_averages_and_their_tests` has the numbers; here no block holds more than one row."""
     tasks = TASKS | {"more": {"ds": SECOND, "gold": "human"}}

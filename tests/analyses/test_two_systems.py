@@ -37,6 +37,7 @@ def ties(ds, metric):
     return sum(human[0, at] == human[1, at] or scores[0, at] == scores[1, at] for at in both), len(both)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @for_each("lazy", [False, True])
 @for_each("gaps", [False, True])

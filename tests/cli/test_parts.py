@@ -139,6 +139,7 @@ def test_prompts_of_one_language(capsys, tmp_path):
     assert out.splitlines()[1:6] == want.splitlines()[1:6]
 
 
+@pytest.mark.slow
 def test_one_system_and_numbered_labels(capsys, tmp_path):
     frame = long().query("criterion == 'correctness'").drop(columns=["criterion", "topic"])
     for name in ("model", "system"):

@@ -137,6 +137,7 @@ def test_score_files_that_add_metric_refuses(wmt24, text, keywords, message):
         xsumstat.add_metric(ds, path.with_name("NEW.sys.score"))
 
 
+@pytest.mark.slow
 def test_how_a_file_says_its_language_pair(wmt24):
     root, told, own, files = wmt24
     above = root.parent
@@ -187,6 +188,7 @@ def test_what_is_refused(wmt24):
     assert xsumstat.shared_task(mine, rules="wmt24", n_resamples=9).table.sizes["task"] == 2
 
 
+@pytest.mark.slow
 def test_2023_takes_scores_of_systems_and_means_of_the_segments_where_there_are_none(tmp_path):
     pairs = {"en-de": ("refA",), "zh-en": ("refA",)}
     root, told = task_folders.make(tmp_path, "wmt23", pairs)
@@ -376,6 +378,7 @@ def test_primary_needs_to_know_them(capsys, wmt24):
     assert status == 2 and "--primary needs the coordinate" in said
 
 
+@pytest.mark.slow
 def test_files_of_pairs_that_are_not_ranked_are_left_out(wmt24):
     root, _, _, files = wmt24
     with pytest.warns(UserWarning, match="left out NEW-refA.seg.score: its language pair, ja-zh, is not ranked here"):

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from numpydoc import validate
 
 import xsumstat
@@ -47,6 +48,7 @@ def failing(check, names):
     return {name: wrong for name in names if (wrong := check(name))}
 
 
+@pytest.mark.slow
 def test_numpydoc_finds_nothing_wrong():
     def wrong(name):
         return [error for error in validate.validate(name)["errors"] if error[0] not in NOT_ASKED]

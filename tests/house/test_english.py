@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "xsumstat"
 MADE = ("generated", "pictures", "notebooks", "_build")  # folders of docs/ that are written when the site is built
@@ -91,10 +93,12 @@ def in_code(docstrings):
                 yield from banned(file, number, text)
 
 
+@pytest.mark.slow
 def test_messages_and_sentences():
     assert list(in_code(docstrings=False)) == []
 
 
+@pytest.mark.slow
 def test_docstrings():
     assert list(in_code(docstrings=True)) == []
 

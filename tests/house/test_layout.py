@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import xsumstat
 from xsumstat.kernels import correlation
 
@@ -67,6 +69,7 @@ def test_every_folder_is_a_room_and_every_other_file_the_face():
     assert not [path for path in FOLDER.rglob("*.py") if len(path.relative_to(FOLDER).parts) > 2]
 
 
+@pytest.mark.slow
 def test_a_room_imports_itself_and_the_rooms_before_it():
     place = {file: ORDER.index(room_of(file)) for file in FILES}
     upward = {(file, other) for file in FILES for other in imported(file)[0] if place[other] > place[file]}
@@ -129,6 +132,7 @@ def test_tests_lie_in_the_rooms_of_what_they_test():
     assert not lost
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_used():
     """Nor by what shows itself: a list of names, texts, correlations of means and their limits."""
     code = """

@@ -175,6 +175,7 @@ def test_the_variance_refits_the_calibration(method, level, name):
         assert same(jackknife.variance(parts, dims), want, 1e-7), dims
 
 
+@pytest.mark.slow
 def test_limits_over_inputs_alone():
     """From 20 inputs on without halves of them; Fisher's scale, and t with one degree of freedom less than inputs."""
     x, z, folds = scores(6, shape=(2, 40), gaps=0.0)
@@ -203,6 +204,7 @@ def test_halves_are_random_halves():
         assert len(np.unique(halves, axis=0)) == 200
 
 
+@pytest.mark.slow
 def test_fixed_values_would_be_too_sure():
     """The refitted variance is larger than that of the calibrated scores as they are, on average of few outputs."""
     ratios = []

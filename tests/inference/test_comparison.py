@@ -92,6 +92,7 @@ def test_p_is_at_most_alpha_just_where_the_interval_excludes_0_in_6_000_cases():
     check_agree(2, 6_000)
 
 
+@pytest.mark.slow
 def test_p_is_what_scanning_all_limits_finds():
     rng = np.random.default_rng(3)
     tails = np.concatenate([np.linspace(0.5, 0.05, 3_000), np.geomspace(0.05, 5e-13, 20_000)])

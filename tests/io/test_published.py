@@ -180,6 +180,7 @@ def cached(tmp_path):
     return sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_files_are_fetched_once_and_kept(serve, monkeypatch, tmp_path, mirrored):
     monkeypatch.setenv("XSUMSTAT_DATA_URL", serve())
     first = xsumstat.load_dataset("realsumm")
@@ -214,6 +215,7 @@ def test_a_broken_connection_is_said_and_leaves_no_half_file(serve, monkeypatch,
     assert cached(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_no_connection_and_no_such_file_are_said(serve, monkeypatch, mirrored):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setenv("XSUMSTAT_DATA_URL", "http://127.0.0.1:9")

@@ -260,6 +260,7 @@ def test_disagreement_highlights():
         found.meta.plot.disagreement(highlight="blue")
 
 
+@pytest.mark.slow
 def test_of_many_metrics_the_most_and_the_least_disagreeing_stand_out():
     found = of_demo("disagreement")
     weighted = (found.share * found.n_pairs).sum("score_bin") / found.n_pairs.sum("score_bin")

@@ -43,6 +43,7 @@ def test_the_share_at_the_end_is_counted(lower):
     assert ceilings.of(flat.score.sel(metric=["judge"]), flat.rating) == {}
 
 
+@pytest.mark.slow
 def test_bias_says_what_the_end_of_the_scale_may_explain():
     ds = scores(4, 2.0, prompts=300)
     result = ds.meta.bias("rating", given="length", metric="judge")

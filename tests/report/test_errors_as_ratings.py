@@ -51,6 +51,7 @@ def test_grades_are_counted_as_they_were_given():
     assert f"higher than a rater's for {higher:.0f} % of the ratings, and lower for {lower:.0f} %" in page.conclusion()
 
 
+@pytest.mark.slow
 def test_a_judge_of_errors_favours_a_system():
     """Fewer errors than people count are no score that is too high."""
     frame = table(prompts=100).drop(columns=["wild", "length"]).dropna()
@@ -66,6 +67,7 @@ def test_a_judge_of_errors_favours_a_system():
         assert f"How much {words[2]} the judge scores a system than the others" in page.text()
 
 
+@pytest.mark.slow
 def test_a_severe_rater_of_errors_counts_more():
     frame = table(prompts=100).drop(columns=["wild", "length"]).dropna()
     frame["bob"] = frame["bob"] + 1.5

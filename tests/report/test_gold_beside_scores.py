@@ -1,9 +1,12 @@
 """A judge report with human scores in an array of their own, and with scores that have a dim more."""
 
+import itertools
+
 import numpy as np
 import pytest
 import xarray as xr
 from conftest import warns
+from helpers import by_turns
 
 import xsumstat  # noqa: F401
 
@@ -30,8 +33,14 @@ def numbers(page):
     return {name: result.drop_attrs() for name, result in page.results.items()}
 
 
-@pytest.mark.parametrize("places", [{"input": slice(0, 12)}, {"system": slice(0, 2)}, {"input": slice(None, None, -1)}])
-@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize(
+    ("single", "places"),
+    by_turns(
+        itertools.product(
+            [False, True], [{"input": slice(0, 12)}, {"system": slice(0, 2)}, {"input": slice(None, None, -1)}]
+        )
+    ),
+)
 def test_human_scores_of_some_outputs(places, single):
     """The same as with ratings that are NaN elsewhere."""
     ds = scores().isel(aspect=0, drop=True)

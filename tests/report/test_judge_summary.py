@@ -398,12 +398,14 @@ def test_a_judge_that_reads_nothing_may_pass_the_alt_test(passing):
     assert ("most frequent grade passes the alternative annotator test" in told) == any(passes)
 
 
+@pytest.mark.slow
 def test_outputs_without_a_majority_are_said_to_be_left_out():
     frame, ds = verdicts()
     tied = int((frame["ann"] != frame["bob"]).sum())
     assert f"This leaves out {tied} of 180 outputs, on which the raters disagree" in ds.meta.report(kind="judge").text()
 
 
+@pytest.mark.slow
 def test_a_judge_from_0_to_100_beside_verdicts_has_its_own_range():
     frame, ds = verdicts()
     found = ds.meta.missingness("human", metric=["verdict", "points"], rng=1)

@@ -61,6 +61,7 @@ def test_a_judge_that_knows_less_than_a_rater_does_not_agree_more():
     assert "threshold" not in fine.meta.report(kind="judge").text()
 
 
+@pytest.mark.slow
 def test_a_judge_of_two_grades_beside_a_finer_one_is_compared_with_ties():
     frame = coarse().assign(human=lambda each: each[["ann", "bob"]].mean(axis=1)).drop(columns=["ann", "bob"])
     for judges, used in ((["third", "verdict"], "acc_eq"), (["third"], "kendall"), (["verdict"], "kendall")):
@@ -82,6 +83,7 @@ def same_errors(seed, prompts=120):
     return frame.assign(system=np.repeat(list("abc"), prompts), input=np.tile(np.arange(prompts), 3))
 
 
+@pytest.mark.slow
 def test_judges_on_scales_of_their_own_are_compared_by_pearsons_r():
     frame = same_errors(0)
     for gold in (PEOPLE, None):

@@ -97,6 +97,7 @@ def test_further_dims_gaps_and_constants_are_told_of_alike(capsys, tmp_path, dem
     assert warned(err) == warned(lazy_err) and len(warned(err)) > 1
 
 
+@pytest.mark.slow
 def test_systems_and_inputs_without_scores_are_counted_alike(demo):
     """Only a task knows which they are; reports compute it beside their results."""
     there = (demo.system != "extractor-1") & ~demo.input.isin(["doc-05", "doc-08"])
@@ -125,6 +126,7 @@ def test_the_page_is_the_same(capsys, tmp_path, monkeypatch, store):
     assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_bad_scores_are_refused_alike(capsys, tmp_path, demo):
     flat = saved(demo[["score"]].where(demo.metric != "human", 1.0), tmp_path / "flat.zarr")
     said = [run(capsys, flat, "--gold", "human", "--n-resamples", 99, *more) for more in ([], ["--dask"])]
@@ -133,6 +135,7 @@ def test_bad_scores_are_refused_alike(capsys, tmp_path, demo):
         assert err.splitlines()[-1] == "xsumstat: error: gold 'human' is constant: its correlations are undefined"
 
 
+@pytest.mark.slow
 def test_intervals_and_tests_are_computed_in_one_go(store):
     runs, scores = [], frames.read_scores(store, chunks={"metric": 1})
     with Callback(start=lambda graph: runs.append(len(graph))), dask.config.set(scheduler="sync"):
@@ -176,6 +179,7 @@ def test_threads_are_as_many_as_were_asked_for(monkeypatch):
     assert dask.config.get("num_workers", None) is None
 
 
+@pytest.mark.slow
 def test_stores_of_several_metrics_in_a_chunk_are_told(capsys, tmp_path, demo):
     demo[["score"]].to_zarr(tmp_path / "a.zarr", zarr_format=2, encoding={"score": {"chunks": (3, 12, 30)}})
     status, _, err = run(capsys, tmp_path / "a.zarr", "--gold", "human", "--n-resamples", 20, "--dask")

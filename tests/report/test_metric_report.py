@@ -148,6 +148,7 @@ def test_ids_of_a_page_are_its_own(written):
     assert len(page.ids) == len(set(page.ids)) and page.used and set(page.used) <= set(page.ids)
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_each_time(made, written):
     assert made.html() == written
 
@@ -529,6 +530,7 @@ def test_as_a_program_that_answers():
     assert done.returncode == 0 and "judge" in done.stdout
 
 
+@pytest.mark.slow
 def test_report_of_further_dims_has_a_table_for_each(demo):
     few = demo[["score"]].sel(metric=["human", "judge", "rouge"])
     doubled = xr.concat([few, few], "language").assign_coords(language=["en", "de"])

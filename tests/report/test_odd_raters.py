@@ -62,6 +62,7 @@ def noisy(seed):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_bias_without_limits_was_not_tested():
     untested = 0
     for seed in range(6):

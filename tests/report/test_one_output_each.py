@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xarray as xr
+from helpers import by_turns
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
@@ -30,7 +31,7 @@ def scores(systems, favour, seed=0, prompts=120):
     return frame.meta.to_scores(wide=True, ratings=PEOPLE, system="model", input="prompt")
 
 
-@pytest.mark.parametrize("systems", [["alpha"], ["alpha", "beta", "gamma"]])
+@pytest.mark.parametrize("systems", by_turns([["alpha"], ["alpha", "beta", "gamma"]]))
 @pytest.mark.parametrize(("favour", "found"), [(1.0, True), (0.0, False)])
 def test_length_bias_is_tested(systems, favour, found):
     ds = scores(systems, favour)
@@ -42,7 +43,7 @@ def test_length_bias_is_tested(systems, favour, found):
     assert verdict.status == (gate.NOT_MET if found else gate.MET), verdict.line
 
 
-@pytest.mark.parametrize("systems", [["alpha"], ["alpha", "beta", "gamma"]])
+@pytest.mark.parametrize("systems", by_turns([["alpha"], ["alpha", "beta", "gamma"]]))
 def test_agreement_is_that_of_outputs(systems):
     ds = scores(systems, 0.0)
     page = ds.meta.report(kind="judge")

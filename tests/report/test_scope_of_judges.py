@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import by_turns
 
 import xsumstat  # noqa: F401
 from xsumstat.cli import gate
@@ -27,7 +28,7 @@ def scores():
                                    kind={"judge": ["judge_a"], "covariate": ["length"]})  # fmt: skip
 
 
-@pytest.mark.parametrize("resample", ["auto", "input", "both"])
+@pytest.mark.parametrize("resample", by_turns(["both", "auto", "input"]))
 def test_each_answer_has_the_scope_that_was_asked_for(resample):
     ds = scores()
     page = ds.meta.report(kind="judge", resample=resample)
@@ -71,6 +72,7 @@ def test_the_command_passes_it_on(tmp_path, capsys):
     assert "these systems" in gates["input"] and gates["input"] != gates["both"]
 
 
+@pytest.mark.slow
 def test_draws_are_passed_on():
     ds = scores()
     ds["rating"].loc[{"rater": "ann", "input": ds.input[:7]}] = np.nan  # skipped prompts: an interval from draws

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import by_turns
 from judged_outputs import PEOPLE, scores, table, tau
 
 import xsumstat  # noqa: F401
@@ -19,7 +20,7 @@ def short(frame, **how):
     return scores(frame, **how).meta.report(kind="judge").conclusion().replace("\n", " ")
 
 
-@pytest.mark.parametrize("code", [-1, 0, 99])
+@pytest.mark.parametrize("code", by_turns([-1, 0, 99]))
 def test_a_code_for_missing_scores_is_named(code):
     frame = table()
     places = np.random.default_rng(0).choice(len(frame), 15, replace=False)
@@ -27,7 +28,7 @@ def test_a_code_for_missing_scores_is_named(code):
     assert f"{code} (15 outputs) by near is no grade of the raters, perhaps a missing score" in short(frame)
 
 
-@pytest.mark.parametrize("code", [-1, 0, 99])
+@pytest.mark.parametrize("code", by_turns([-1, 0, 99]))
 def test_a_code_does_not_change_what_is_compared(code):
     """One such value among grades is no other scale: nothing is fitted, and the output counts against the judge."""
     frame = table()
@@ -40,7 +41,7 @@ def test_a_code_does_not_change_what_is_compared(code):
     assert float(apart.max()) < 0.05
 
 
-@pytest.mark.parametrize("change", [lambda x: x, lambda x: 20 * x, lambda x: x - 1, lambda x: x / 5])
+@pytest.mark.parametrize("change", by_turns([lambda x: x - 1, lambda x: x, lambda x: 20 * x, lambda x: x / 5]))
 def test_other_scales_have_no_codes(change):
     frame = table()
     assert "perhaps a missing score" not in short(frame.assign(near=change(frame["near"])))
@@ -66,6 +67,7 @@ def test_the_groups_with_the_least_and_the_most_agreement_are_named():
     )
 
 
+@pytest.mark.slow
 def test_refusals_of_other_outputs_are_told():
     frame = table(prompts=120)
     human = frame[PEOPLE].mean(axis=1)

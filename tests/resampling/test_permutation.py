@@ -85,6 +85,7 @@ def test_exact_p_values_count_every_swap(level, name):
             assert pvalue(*found, alternative) == pytest.approx(p, abs=1e-12), (dims, alternative)
 
 
+@pytest.mark.slow
 def test_sampled_p_values_agree_with_the_exact_ones():
     x, y, z = X[:4, :3], Y[:4, :3], Z[:4, :3]
 

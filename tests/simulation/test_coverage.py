@@ -39,6 +39,7 @@ def by_twin(ds, confidence_level, *, metric, level, coefficient, other=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.ignore_codes("fell_back")
 def test_a_trial_on_halves_is_what_ci_says_of_them(demo):
     """Two trials, done again with the public functions on the same halves."""

@@ -229,6 +229,7 @@ def test_what_is_refused_of_raters():
         xsumstat.plan(alone, rating="people", n_raters=[1, 2])
 
 
+@pytest.mark.slow
 def test_plans_for_raters_in_words_and_pictures():
     plt = pytest.importorskip("matplotlib.pyplot")
     found = xsumstat.plan(rated(), rating="people", level="input", target=0.1, n_raters=[1, 3])

@@ -92,6 +92,7 @@ def test_permutation_tests_keep_their_level(level, n_trials):
     assert float(found.sel(test="boot")) <= 0.05 + band
 
 
+@pytest.mark.slow
 def test_more_noise_is_found_more_often(demo):
     found = xsumstat.power(demo, metric="judge", level="input", n_trials=100, n_resamples=199, rng=1)
     power = found.power.sel(test="perm_test").squeeze().values
