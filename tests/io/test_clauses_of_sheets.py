@@ -324,7 +324,7 @@ def test_after_a_draw_outputs_that_were_not_rated_and_others_that_were_are_count
         ({"input": [7, 8, 9, 7, 8, 99]}, r"rate.csv: 1 input label without scores, e.g. '99' \(row 6\)"),
         ({"system": list("AAABBX")}, r"rate.csv: 1 system label without scores, e.g. 'X' \(row 6\)"),
         ({"input": [7, 8, 9, 7, 8, 8]}, r"rate.csv: 1 repeated output, e.g. B/8 \(row 6\)"),
-        ({"human": [1, 2, 3, 4, 5, "six"]}, "rate.csv: column 'human' has 'six' in row 6, which is no number"),
+        ({"human": [1, 2, 3, 4, 5, "six"]}, "rate.csv: column 'human' has 'six' in row 6, which is not a number"),
         ({"human": [1, 2, 3, 4, 5, "4,5"]}, "column 'human' has '4,5' in row 6, .*decimals need a point"),
         ({"human": [None] * 6}, "rate.csv has no rating: 'human' is empty in all rows"),
     ],

@@ -94,7 +94,7 @@ def test_texts_with_digits_are_shown():
         wide.meta.to_scores(wide=True)
     with (
         pytest.warns(UserWarning, match="left out column 'gpt'"),
-        pytest.raises(ValueError, match="'judge'] names the column 'gpt', which is no metric: it holds no numbers"),
+        pytest.raises(ValueError, match="'judge'] names the column 'gpt', which is not a metric: it holds no numbers"),
     ):
         wide.meta.to_scores(wide=True, kind={"judge": ["gpt"]})
 

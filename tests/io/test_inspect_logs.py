@@ -131,7 +131,7 @@ def test_bad_logs(tmp_path, change, message):
 def test_bad_zip_files(tmp_path, monkeypatch):
     path = tmp_path / "a.eval"
     path.write_bytes(b"no zip file")
-    with pytest.raises(ValueError, match=r"a\.eval: it is no zip file"):
+    with pytest.raises(ValueError, match=r"a\.eval is not a zip file"):
         read_inspect(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other.json", "{}")

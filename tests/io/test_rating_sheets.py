@@ -269,7 +269,7 @@ def test_bad_files(judged, full, tmp_path):
         (pd.concat([rows, rows.iloc[:2]]), "2 repeated outputs, e.g. ./" + first),
         (changed(system="a b c d".split()[0] + "x"), r"1 system label without scores, e.g. 'ax' \(row 1\)"),
         (changed(input="999"), "1 input label without scores, e.g. '999'"),
-        (changed(human=["4,5", *rows.human[1:]]), r"column 'human' has '4,5' in row 1, which is no number"),
+        (changed(human=["4,5", *rows.human[1:]]), r"column 'human' has '4,5' in row 1, which is not a number"),
         (changed(human=np.nan), "has no rating: 'human' is empty in all rows"),
         (rows.drop(columns="input"), "no column that names the input"),
     ):

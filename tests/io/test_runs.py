@@ -53,7 +53,7 @@ def test_files(tmp_path):
         runs = ["1.0", "2.0"] if run == "run" else ["1", "2"]
         check(frames.read_scores(tmp_path / "scores.csv", run=run), runs)
     wide().rename(columns={"trial": "run"}).meta.to_scores(run="run", wide=True).to_netcdf(tmp_path / "scores.nc")
-    with pytest.raises(ValueError, match=r"run='run' names columns, and scores.nc is no table"):
+    with pytest.raises(ValueError, match=r"run='run' names columns, and scores.nc is not a table"):
         frames.read_scores(tmp_path / "scores.nc", run="run")
 
 

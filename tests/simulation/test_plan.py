@@ -219,8 +219,8 @@ def test_what_is_refused_of_raters():
     alone = ds.drop_vars("people").assign(people=ds.people.isel(rater=[0]))
     for keywords, message in (
         ({"rating": "people", "gold": "people"}, "gold and rating are both given"),
-        ({"rating": "people", "other": "m"}, "other knows no raters"),
-        ({"rating": "people", "method": "simulation"}, "method='simulation' knows no raters"),
+        ({"rating": "people", "other": "m"}, "other cannot be combined with rating="),
+        ({"rating": "people", "method": "simulation"}, "method='simulation' cannot be combined with rating="),
         ({"rating": "people", "n_raters": []}, "n_raters is an empty list"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -300,16 +300,6 @@ def _t_quantile(df: xr.DataArray, confidence_level: float) -> xr.DataArray:
     return labelled.by_label(functools.partial(t_quantile, confidence_level), [(df, [])], {"t": ()})["t"]
 
 
-def _of_swaps(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
-    """One `perm_test`, from the differences of all."""
-    return _of_tests(results, weights, given, centred_on_estimate=False)
-
-
-def _of_draws(results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any]) -> xr.Dataset:
-    """One `boot_test`, whose differences lie about the estimate."""
-    return _of_tests(results, weights, given, centred_on_estimate=True)
-
-
 def _of_tests(
     results: list[xr.Dataset], weights: list[xr.DataArray], given: dict[str, Any], *, centred_on_estimate: bool
 ) -> xr.Dataset:
@@ -346,5 +336,5 @@ def _plain(result: xr.Dataset) -> xr.Dataset:
 
 ESTIMATES = Pooled(_of_estimates, lambda given: False)
 INTERVALS = Pooled(_of_intervals, _unless_jackknife)
-SWAPS = Pooled(_of_swaps, lambda given: True)
-DRAWS = Pooled(_of_draws, lambda given: True)
+SWAPS = Pooled(functools.partial(_of_tests, centred_on_estimate=False), lambda given: True)
+DRAWS = Pooled(functools.partial(_of_tests, centred_on_estimate=True), lambda given: True)

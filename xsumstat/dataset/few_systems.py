@@ -13,12 +13,12 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import validate
 from xsumstat.dataset import checks
 from xsumstat.dataset.scores import Scores
+from xsumstat.inference import two_correlations
 
 WAY_OUT = "level='global' or 'input', or rate more systems"
 # Coefficients of two systems that depend on more than their order.
 _OF_MORE = ("spa",)
 NEEDED = 4  # by the jackknife, Fisher's interval and formulas
-FORMULAS = ("williams", "steiger", "meng", "zou")
 _NEAR = 1e-9
 # Averages of Pearson's r over fewer inputs, each of so few systems, are skewed from this value on.
 _NEAR_ONE, _FEW_MEMBERS, _MANY_INPUTS = 0.85, 6, 120
@@ -41,7 +41,7 @@ def why_certain(coefficient: str) -> str:
 
 def why_none(attrs: Mapping[Any, Any]) -> str:
     """What too few systems lack at system level, ": it needs 4 systems, and there are 3"; "" where that is not why."""
-    found, needs = attrs.get("n_systems"), attrs.get("method") in (*FORMULAS, "fisher", "jackknife")
+    found, needs = attrs.get("n_systems"), attrs.get("method") in (*two_correlations.METHODS, "fisher", "jackknife")
     few = needs and attrs.get("level") == "system" and isinstance(found, int | np.integer) and found < NEEDED
     return f": it needs {NEEDED} systems, and there are {found}" if few else ""
 

@@ -28,6 +28,11 @@ def described(ds: xr.Dataset) -> xr.Dataset:
     return _finished(ds.variables, set(ds.coords), ds.attrs)
 
 
+def without_draws(ds: xr.Dataset) -> xr.Dataset:
+    """A result without what it kept of each resample."""
+    return ds.drop_vars([name for name in ds.data_vars if "resample" in ds[name].dims])
+
+
 def with_variables(ds: xr.Dataset, further: Mapping[Any, xr.Variable]) -> xr.Dataset:
     """A result with further variables on its own labels."""
     return _finished({**ds.variables, **further}, set(ds.coords), ds.attrs)

@@ -10,9 +10,10 @@ import numpy as np
 
 from xsumstat import catalogue
 from xsumstat.core import levels
+from xsumstat.inference import two_correlations
 
 # By formulas for correlations: the labels that are correlated stand for others like them, at global level outputs.
-_FORMULAS = ("fisher", "williams", "steiger", "meng", "zou", "tost_analytic", "anderson_hauck")
+_FORMULAS = ("fisher", *two_correlations.METHODS, "tost_analytic", "anderson_hauck")
 THESE, LIKE_THESE = "these systems", "systems like these"
 
 

@@ -75,7 +75,7 @@ def _kinds(
                 )
             if label not in labels and label in columns:
                 raise ValueError(
-                    f"kind[{name!r}] names the column {label!r}, which is no metric: it holds no numbers, or has "
+                    f"kind[{name!r}] names the column {label!r}, which is not a metric: it holds no numbers, or has "
                     "another role; df.meta shows how each column is read"
                 )
             validate.known(f"metric in kind[{name!r}]", label, labels, "metrics")

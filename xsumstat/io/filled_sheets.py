@@ -121,7 +121,7 @@ def _numbers(values: pd.Series[Any], file: str, coded: bool) -> pd.Series[Any]:
         at = int(wrong.index[wrong][0])
         way = "" if coded else '; of texts such as "fail" and "pass" give labels=["fail", "pass"]'
         raise ValueError(
-            f"{file}: column {values.name!r} has {values.loc[at]!r} in row {at + 1}, which is no number; decimals need "
-            f"a point, and an output without a rating an empty cell{way}"
+            f"{file}: column {values.name!r} has {values.loc[at]!r} in row {at + 1}, which is not a number; decimals "
+            f"need a point, and an output without a rating an empty cell{way}"
         )
     return found.astype(float)

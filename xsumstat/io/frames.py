@@ -294,7 +294,7 @@ def read_scores(
         raise ValueError(f"chunks={chunks!r} needs a file that can be read in parts ({known}), got {path.name}")
     for name, given in (("ratings", ratings), ("run", run)):
         if given is not None and suffix not in usual.TABLES and not file.is_records:
-            raise ValueError(f"{arguments.given(name, given)} names columns, and {path.name} is no table")
+            raise ValueError(f"{arguments.given(name, given)} names columns, and {path.name} is not a table")
     if (suffix in recognised.SUFFIXES and not file.is_records) or (path.is_dir() and suffix != ".zarr"):
         return recognised.reader_of(file)(path)
     if suffix == score_files.SUFFIX:

@@ -99,7 +99,7 @@ def _number(value: Any) -> Any:
 
 def _plain(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, dict[str, Any]]]]:
     if file.suffix.lower() == ".eval":
-        raise ValueError(f"{file.name}: it is no zip file, and an .eval log is one; is it whole?")
+        raise ValueError(f"{file.name} is not a zip file, as .eval logs are; is the file complete?")
     content = mapping(whole(file), file.name)
     if "eval" not in content or "samples" not in content:
         raise ValueError(f"{file.name}: no 'eval' and 'samples': this is no log of Inspect with its samples")

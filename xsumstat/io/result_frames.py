@@ -44,7 +44,7 @@ def to_frame(result: xr.Dataset, *, brief: bool = False) -> pd.DataFrame:
     validate.flag("brief", brief)
     if "analysis" not in result.attrs and "score" in result:
         result = result[["score"]]
-    kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    kept = results.without_draws(result)
     if not kept.data_vars:
         return pd.DataFrame()
     main = kept[results.main_variable(kept)]

@@ -89,7 +89,7 @@ class Table:
 def table(result: xr.Dataset, tests: xr.Dataset | None, alpha: float, digits: int) -> Table:
     result, tests = wording.of_group(result), wording.of_group(tests) if isinstance(tests, xr.Dataset) else tests
     alpha = float(result.attrs.get("alpha", alpha))
-    kept = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    kept = results.without_draws(result)
     analysis = str(result.attrs["analysis"])
     value = _value_of(result)
     if analysis == "compare_systems" and kept.sizes.get("metric", 1) > 1 and "n_significant" in kept:

@@ -94,7 +94,7 @@ def sentences(result: xr.Dataset, *, closing: bool = True) -> list[str]:
     if any(chunking.is_lazy(values) for values in result.data_vars.values()):
         return [_LAZY] if "analysis" in result.attrs else []
     how = ANALYSES[analysis]
-    result = result.drop_vars([name for name in result.data_vars if "resample" in result[name].dims])
+    result = results.without_draws(result)
     result = wording.of_group(_with_core(result, how))
     core = {*how.core, result.attrs.get("along"), *results.group_dims(result.attrs)}
     further = [dim for dim in _main(result, analysis).dims if dim not in core]

@@ -16,6 +16,7 @@ from xsumstat.catalogue import ALL, ANALYSES
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import extras, validate
 from xsumstat.dataset import calibrated, drawn, left_out, wording
+from xsumstat.inference import two_correlations
 from xsumstat.io import paper_tables
 from xsumstat.narrative import findings_systems, turned
 from xsumstat.narrative.citations import REFERENCES, SOFTWARE, software
@@ -77,7 +78,7 @@ _TESTS = {
 # Tests of `compare_metrics` that other analyses make.
 _OLDER_TESTS = {
     **{"permutation": "perm_test", "bootstrap": "boot_test"},
-    **dict.fromkeys(("williams", "steiger", "meng", "zou", "wilcoxon"), "corr_test"),
+    **dict.fromkeys((*two_correlations.METHODS, "wilcoxon"), "corr_test"),
 }
 # Analyses of parts of the systems, or of each rater, on which other inputs are constant.
 _OF_PARTS = ("top_k_corr", "close_corr", "human_ceiling", "range_drop")

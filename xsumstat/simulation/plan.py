@@ -147,7 +147,7 @@ def plan(
         raise TypeError(f"test must map keywords of a test to values, as {{'method': 'analytic'}}, got {test!r:.100}")
     if rating is None and (along != "rater" or n_raters is not None):
         what = f"along={along!r}" if along != "rater" else f"n_raters={n_raters!r}"
-        raise ValueError(f"{what} tells of the raters in rating, which is not given; add rating=...")
+        raise ValueError(f"{what} describes the raters of rating=, which is not given; add rating=...")
     prices = (cost_per_rating, cost_per_prompt, cost_per_verdict)
     if other is not None and any(each is not None for each in (budget, *prices)):
         raise ValueError("other is planned by simulation, without costs; leave them out, or other")
@@ -244,9 +244,9 @@ def _judged(n_judged: Any, estimand: str, metric: Any) -> list[int | None]:
 def _check_priced(money: Money, asked: Asked, estimand: str, metric: Any, judged: Sequence[int | None]) -> None:
     """Raise for arguments that costs do not affect."""
     if asked.sizes.n_inputs is not None:
-        raise ValueError("how many inputs is what costs decide; leave n_inputs out")
+        raise ValueError("with costs the number of inputs is planned; leave n_inputs out")
     if asked.method == "simulation":
-        raise ValueError("method='simulation' knows no costs: what a budget buys is planned by formula")
+        raise ValueError("method='simulation' does not take costs; leave method out, and the plan is by formula")
     free = money.costs.prompt == 0 and money.costs.verdict == 0
     if estimand in OF_SYSTEMS and metric is not None and judged == [None] and free:
         raise ValueError(
@@ -260,7 +260,9 @@ def _ratings(ds: Any, gold: Any, other: Any, method: str, rating: Any, along: st
         raise ValueError("gold and rating are both given; with rating= the mean of the ratings is the gold")
     if other is not None or method == "simulation":
         what = "other" if other is not None else "method='simulation'"
-        raise ValueError(f"{what} knows no raters: plans for n_raters are made by formula, of widths and of difference")
+        raise ValueError(
+            f"{what} cannot be combined with rating=: plans for n_raters are by formula, of widths and differences"
+        )
     locate.checked_scores(ds)  # what is wrong with these is said first
     return Ratings.of(ds, rating, along)
 
