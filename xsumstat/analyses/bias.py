@@ -50,7 +50,7 @@ RELIABILITIES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue")
 _CORRECTED = (*_NAMES, "gold_reliability")
 _BY_RELIABILITY = ("corrected_slope", "corrected_pvalue")
-# From so many systems on their means are points enough; from so many on, the outputs of an input are.
+# Least number of systems for a regression over their means, and over the outputs of each input.
 _FOR_MEANS, _FOR_INPUTS = 8, 3
 
 

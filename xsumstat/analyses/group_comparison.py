@@ -36,7 +36,7 @@ _ORDER = (
     *("correlation", "heterogeneity", "df_numerator", "df_denominator"),
     *("heterogeneity_pvalue", "heterogeneity_pvalue_adjusted", "n_groups"),
 )
-# Groups of inputs of which one has so many times as many as another have system means of other reliability.
+# Ratio of the numbers of inputs of two groups from which their system means differ in reliability.
 _MUCH_LARGER = 2
 
 

@@ -259,7 +259,7 @@ def _with_raters(
     everyone = xr.concat(each, "metric", coords="minimal", compat="override")
     everyone = everyone.where(people.squeeze("metric", drop=True).notnull())  # all on the outputs that a rater rated
     labels = everyone["metric"].values.tolist()
-    known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # whoever equals a rater was named above
+    known = everyone.assign_coords(kind=("metric", ["human"] * len(labels)))  # copies of raters were named above
     ds = known.to_dataset(name="score").assign_attrs({"labels": list(texts)} if texts else {})
     return schema.prepare(ds, gold.rename(name), labels, **settings)
 

@@ -33,7 +33,7 @@ from xsumstat.dataset import scores as schema
 from xsumstat.dataset.value_checks import Said
 from xsumstat.resampling import draws, threads
 
-# What was told of all metrics before, or is of a metric's being another's gold.
+# Codes of warnings that were given for all metrics, or that come from using a metric as gold.
 _TOLD = ("constant", "no_score", "leakage", "cells_left_out", "constant_gold", "no_gold_score")
 
 

@@ -24,11 +24,11 @@ from xsumstat.resampling.jobs import AtOnce
 
 # Numbers of two metrics' disagreement in a bin.
 NAMES = ("share", "ci_low", "ci_high", "n_pairs")
-# The scores that a task looks at together take about so many bytes, where all metrics are needed.
+# Approximate bytes of the scores that one task reads, where all metrics are needed.
 _BLOCK = 2**27
 # So many inputs at a time are laid side by side for a task that looks at one after the other.
 _INPUTS = 256
-# From so many outputs on pairs are counted by bits.
+# Number of outputs from which pairs are counted by bits.
 _MANY = 150
 # So many pairs at a time are drawn.
 _DRAWN = 2**18

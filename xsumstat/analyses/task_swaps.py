@@ -13,7 +13,7 @@ import xarray as xr
 from xsumstat.analyses.task_averages import Averages, PairSums
 from xsumstat.core.types import FloatArray, IntArray
 
-# The swaps of a block of pairs, summed over tasks, take about so many bytes.
+# Approximate bytes of the swaps of a block of pairs, summed over tasks.
 _SUMS_AT_ONCE = 2**27
 # Coordinates of kept swaps: metric and other metric of each pair.
 PAIR = ("pair_metric", "pair_other_metric")

@@ -25,7 +25,7 @@ from xsumstat.resampling import threads
 _DRAWS: dict[str, Any] = {"n_resamples": 9, "rng": 0}
 _TWO = {"metric": "a", "other": ["b"]}
 _SMALL = 6, 10
-# Kernels of pairs differ by whether counts of so many members fit into one, two or four bytes.
+# Shapes whose pair counts need 1-, 2- and 4-byte integers, each with its own kernel.
 _LARGER = (40, 12), (40, 16), (140, 16), (260, 16)
 
 

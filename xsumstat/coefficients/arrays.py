@@ -17,7 +17,7 @@ from xsumstat.kernels import means as mean_kernels
 # sorting is faster.
 _PAIR_MEMBERS = (32, 64)
 _PAIR_CELLS = 2**21
-# What is looked at or sorted together has so many cells.
+# Cells that are checked or sorted together.
 _CELLS_AT_ONCE = 2**18
 # Scores of more values than this are as good as continuous.
 _VALUES = 1000

@@ -19,7 +19,7 @@ from xsumstat.kernels import bits as bit_kernels
 from xsumstat.kernels import correlation as kernels
 
 Words = npt.NDArray[np.uint64]
-# Beyond so many members counting while sorting is faster, and so many bytes are made of the metrics of a group.
+# Members above which counting while sorting is faster, and bytes made of the metrics of a group.
 _MOST_MEMBERS, _MOST_BYTES = 10_000, 2**27
 
 

@@ -14,7 +14,7 @@ from xsumstat.coefficients.record import OfOneGroup
 from xsumstat.core.types import BoolArray, FloatArray, IntArray
 from xsumstat.kernels import cell_ties as kernels
 
-# Differences are counted between so many edges, which a sample of so many pairs places.
+# Number of edges between which differences are counted, and of sampled pairs that place the edges.
 EDGES, _SAMPLE = 512, 2**16
 # An edge lies a little above a difference, so that none is equal to it.
 _ABOVE = 1 + 2.0**-30

@@ -13,7 +13,7 @@ from xsumstat.coefficients.record import Differences, Estimator, Measure
 from xsumstat.core.types import Bits, BoolArray, FloatArray, IntArray, Pair
 from xsumstat.kernels import soft_accuracy as kernels
 
-# So many resamples are summed side by side, fewer where sums of all pairs would be more than so many.
+# Resamples summed side by side, and most sums of all pairs, above which fewer are.
 _LANES, _SUMS = 128, 2**19
 
 

@@ -27,7 +27,7 @@ MOST_PAIRS = 2**25
 _PAIRS_AT_ONCE = 2**20
 # Pairs that are counted and not listed: those of 131,000 cells.
 MOST_COUNTED = 2**33
-# From so many members of a group, and pairs of cells, counting is faster than listing.
+# Members of a group, and pairs of cells, from which counting is faster than listing.
 _COUNTED_MEMBERS, _COUNTED_PAIRS = 64, 2**15
 
 

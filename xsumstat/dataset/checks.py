@@ -27,7 +27,7 @@ _MANY = 99
 # Scores beyond this have squares that are no numbers.
 _LARGEST = 1e150
 _NAMED = 3
-# Intervals from fewer random inputs held the truth in 82 to 88 % of sets where inputs differ.
+# Intervals from fewer random inputs covered the true value in 82 to 88 % of sets whose inputs differ.
 _ENOUGH_INPUTS = 5
 # A bootstrap whose bias is more than this many standard errors.
 MUCH_BIAS = 0.25
@@ -437,7 +437,7 @@ def warn_resamples(n_undefined: xr.DataArray, n_resamples: int) -> None:
 
 
 def warn_outside(found: xr.Dataset, name: str, n_resamples: int, jackknife: bool = True) -> None:
-    """Warn of intervals without the estimate, beyond chance for so many resamples; whether a `jackknife` is better."""
+    """Warn of intervals without the estimate, beyond chance for this number of resamples."""
     if n_resamples < _MANY:
         return
     near = _NEAR * np.maximum(1.0, np.abs(found[name]))

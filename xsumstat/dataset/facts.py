@@ -170,9 +170,9 @@ def presence(
     return Presence(Fact.of(["metric", "_byte"], np.packbits(flat, axis=1), scores[0]), flat.shape[1])
 
 
-# Values that differ by no more than this share of the larger are equal but for rounding.
+# Values that differ by at most this share of the larger one are equal up to rounding.
 _NEAR = 1e-12
-# A look at so many cells tells most scores apart.
+# Number of cells that distinguish most arrays of scores.
 _FIRST = 64
 
 

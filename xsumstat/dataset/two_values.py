@@ -18,7 +18,7 @@ from xsumstat.dataset.scores import Scores
 _FEWEST_INPUTS, _FEWEST_OF_TWO_SYSTEMS = 20, 100
 # For new systems, inputs that these systems leave constant are missed where they are more than this share.
 _MISSED = 0.25
-# At global level so many outputs must have the rarer value.
+# Least number of outputs with the rarer value, at global level.
 _FEWEST_OUTPUTS = 10
 
 
@@ -61,7 +61,7 @@ def _warn(found: Fact, gold: str, level: str, new_systems: bool) -> None:
         validate.warn_once(f"the human scores {gold!r} have two values, and {text}", "rare_class")
 
 
-# At input level two systems must differ on so many inputs.
+# Least number of inputs on which two systems differ, at input level.
 _FEW_INPUTS = 20
 
 

@@ -23,7 +23,7 @@ LEAST_MEMBERS, LEAST_CLUSTERS, LEAST_GROUPS = 4, 3, 2
 LEAST_MEANS = 3
 # A correlation so near to 1 is 1, and so small a standard error none.
 NOTHING = 1e-12
-# An interval rests on one system that moves the estimate so many times as far as others do, of so many at least.
+# An interval rests on one system that moves the estimate this many times as far as the others, of at least this number.
 FAR, LEAST_TO_REST = 15.0, 5
 # A class of fewer cells is rare: its shares have score limits.
 FEW_OF_A_CLASS = 10

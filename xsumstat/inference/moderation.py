@@ -6,7 +6,7 @@ import numpy as np
 
 from xsumstat.core.types import BoolArray, FloatArray
 
-# Below so many variances the spread of variances is not estimated.
+# Least number of variances to estimate their spread.
 LEAST = 3
 # From 1e-6 to 1e7 the inverse of trigamma is found by steps; beyond them it is known.
 _SMALL, _LARGE, _STEPS, _CLOSE = 1e-6, 1e7, 50, 1e-12

@@ -21,7 +21,7 @@ from xsumstat.inference.rater_offsets import Noise, RatedCells, fitted
 
 # A sum of squares that is so small a share of what it is left of has lost digits, and is made anew.
 _DIGITS = 1e-6
-# So small a share of a variance is none; of standardised scores, so small a variance is rounding.
+# Relative variances below this count as 0, and variances of standardised scores as rounding.
 _NOTHING, _ROUNDING = 1e-10, 1e-22
 # Slope, limits, standard error, degrees of freedom, p-value, and the reliability of the gold.
 NAMES = ("slope", "ci_low", "ci_high", "standard_error", "df", "pvalue", "gold_reliability")

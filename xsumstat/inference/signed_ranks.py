@@ -9,7 +9,7 @@ import numpy as np
 from xsumstat.core.types import FloatArray
 from xsumstat.kernels import systems as kernels
 
-# The test is exact, as SciPy's, for so many differences: without ties, and with ties or differences of 0.
+# Most differences for which the test is exact, as SciPy's: without ties, and with ties or differences of 0.
 _EXACT, _EXACT_TIED = 50, 13
 
 

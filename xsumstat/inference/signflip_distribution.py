@@ -12,11 +12,11 @@ import numpy.typing as npt
 from xsumstat.core.types import TOLERANCE, FloatArray, IntArray
 from xsumstat.kernels import sign_sums as kernels
 
-# Up to so many signs all sums are listed, half by half.
+# Most signs for which all sums are listed, half by half.
 _LISTED = 40
-# Sums of signs of so many steps at most are counted instead.
+# Most steps for which the sums are counted instead.
 _COUNTED = 4096
-# The longest Fourier transform: 16 standard deviations of the sum in so many steps.
+# Length of the longest Fourier transform, over 16 standard deviations of the sum.
 _FINE = 2**19
 
 

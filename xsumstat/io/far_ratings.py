@@ -13,7 +13,7 @@ _ENOUGH = 20  # ratings by which a scale is known
 _GRADES = range(3, 12)  # numbers of different values of a scale of grades
 _HALF_GRADES = range(3, 22)
 _OFTEN = 3  # zeros of one rater alone
-_RARE = 100  # at most one in so many ratings is far away
+_RARE = 100  # at most one in this many ratings is far away
 
 
 def report(ratings: xr.DataArray) -> None:

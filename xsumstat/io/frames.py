@@ -341,7 +341,7 @@ def sample(file: recognised.File, rows_read: int = 10_000) -> pd.DataFrame:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 frame = tables.parsed(path, nrows=rows_read)
-    except (ValueError, OSError, pd.errors.ParserWarning):  # of which the reader says more
+    except (ValueError, OSError, pd.errors.ParserWarning):  # the reader's own error says more
         return pd.DataFrame(columns=names)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from xsumstat.kernels.jit import kernel
 
-# Up to so many differences all swaps are listed.
+# Most differences for which all swaps are listed.
 LISTED = 12
 # Beyond this share of the fourth moment a few differences decide, and the largest are listed.
 PEAKED, LARGEST = 0.1, 6
 # (Σd²)² is at most Σd⁴ times the number of differences: where Σd⁴ has a smaller share there are more than LISTED.
 MANY = 1.0 / (LISTED + 0.5)
-# All signs of so many differences are summed beforehand, and each of those sums meets those of the other differences.
+# Number of differences whose signed sums are computed first; each is then added to the sums of the other differences.
 HALF = 8
 # Places of scratch for the differences that are listed and for their sums.
 UNITS = LISTED + 2**HALF + 2 ** (LISTED - HALF)

@@ -16,7 +16,7 @@ from xsumstat.dataset import calibrated, chunking, drawn, few_systems, results, 
 from xsumstat.narrative import turned
 
 _MOST_LABELS = 3
-# Of so many labels each gets a sentence with its numbers, in brief.
+# Up to this number, each label gets a brief sentence with its numbers.
 _MOST_IN_BRIEF = 12
 _LAZY = "Not computed yet (Dask): after .compute() it says here what the numbers say."
 

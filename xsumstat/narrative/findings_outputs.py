@@ -15,7 +15,7 @@ from xsumstat.dataset import pair_results, wording
 from xsumstat.dataset.wording import number
 from xsumstat.narrative.findings import estimated, interval, labels
 
-# A score bin is named if it has so many pairs, or outputs, and this share of all.
+# Least number of pairs or outputs, and least share of all, for a score bin to be named.
 _LEAST, _LEAST_SHARE = 30, 0.01
 
 

@@ -25,9 +25,9 @@ from xsumstat.narrative.findings_tests import (
     verdicts_of_one,
 )
 
-# Of so many metrics each is told who is best; pairs without a significant difference are named if they are no more.
+# Most metrics whose best system is named, most pairs without a significant difference that are named, most groups.
 _MOST_BEST, _MOST_ALIKE, _MOST_GROUPS = 2, 3, 3
-# Differences that lie so many standard errors from those of the means beside them are remarked on.
+# Distance, in standard errors, from the differences of `system_means` that is remarked on.
 _NOTABLE = 0.1
 _COUNTED = ("n_significant", "n_tests")
 

@@ -15,7 +15,7 @@ from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import golds, locate, scale_checks, wording
 from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
-# Groups of inputs that are asked each by itself: so many at most, and so many inputs in each at least.
+# Groups of inputs that get their own answers: their largest number, and the least number of inputs in each.
 _MOST_GROUPS, _FEWEST_INPUTS = 8, 10
 # Differences of two systems that are planned for, in standard deviations of the human scores.
 DIFFERENCES, _POWER = (0.2, 0.5), 0.8
@@ -23,7 +23,7 @@ DIFFERENCES, _POWER = (0.2, 0.5), 0.8
 # what the result of the latter is called.
 EXPERTS, CROWD, CROWD_TEST = 0.2, 0.1, "alt_test_crowd"
 USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
-# A rater whose grades differ by so many standard deviations of the human scores from the others' is named.
+# A rater is named from this difference to the others' grades on, in standard deviations of the human scores.
 _SEVERE = 0.25
 # What the result is called that compares the judge's errors between systems.
 BY_SYSTEM = "bias_by_system"

@@ -38,7 +38,7 @@ from xsumstat.report import judge_runs, report_data
 # them out or divide by them, and a judge of two grades can then seem to agree more than the rater it was made of. Of a
 # judge that ties so much less, Kendall's tau-b is lower for its fine scale alone; Pearson's r hardly depends on it.
 _MORE_TIES, _WITH_TIES, _WITHOUT_TIES = 0.1, "acc_eq", "pearson"
-# Judges that give grades, as raters do, tie about so many pairs; two classes tie half of them.
+# Share of tied pairs of judges that give grades, as raters do; two classes tie half of the pairs.
 _OF_GRADES = 0.35
 # The share of rated outputs, or their number, from which on those with ratings by two raters tell how raters agree.
 _SEVERAL, _MANY = 0.1, 30

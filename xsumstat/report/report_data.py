@@ -19,7 +19,7 @@ OF_SCORES = "# ds: the scores analysed in this report; for a table df, print(df.
 _WIDTH = 88
 _MANY = 8
 _GOLD, _SCORES = "missing_gold", "missing"
-# From so many systems on their means are correlated; from so many on the outputs of each input.
+# Least number of systems for system level, and for input level.
 _LEVELS = ((8, "system", "pearson"), (3, "input", "kendall"), (0, "global", "pearson"))
 
 

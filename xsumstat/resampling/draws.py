@@ -15,7 +15,7 @@ import numpy.typing as npt
 from xsumstat.kernels.correlation import count_labels
 
 BLOCK = 1024
-# Counts or coins that are drawn together take at most so many bytes.
+# Most bytes of the counts or coins that are drawn together.
 _AT_ONCE = 2**24
 
 # A dim's place in this table is part of every stream: append, never reorder.

@@ -19,7 +19,7 @@ R = TypeVar("R")
 # One metric, or two of which the second's correlation is taken from the first's.
 Target = tuple[int, ...]
 
-# What is made ready together, with its samples, takes about so many bytes.
+# Approximate bytes of the targets that are prepared together, with their samples.
 BYTES_AT_ONCE = 2**26
 
 

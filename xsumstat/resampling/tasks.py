@@ -21,7 +21,7 @@ from xsumstat.resampling.jobs import Job, Part, R, blocks_of
 
 # Cells times resamples times targets of one task: a second or two, more where scores are tied.
 _TASK = 4e9
-# A graph has about so many tasks at most.
+# Approximate largest number of tasks in a graph.
 _MOST_TASKS = 5000
 # Scores of more bytes are not held for several tasks, but made anew for each.
 SHARED = 2**28

@@ -18,7 +18,7 @@ from xsumstat.kernels import jit
 
 # No kernel should run longer than this many nanoseconds before somebody can stop it.
 _PATIENCE = 3e8
-# A bar that nobody asked for, or a line in a log, comes after so many seconds.
+# Seconds before a progress bar that was not requested, or a line in a log, appears.
 _DELAY = 1.0
 
 Bar = Callable[[], object]

@@ -25,7 +25,7 @@ from xsumstat.simulation.model import generators, population_sizes
 SMOOTHING = 0.3
 # Scores with so few different values, each so often, are grades.
 _MOST_GRADES, _EACH_GRADE = 100, 5
-# Up to so many limits between grades, comparing all values with each is faster than a search for each value.
+# Up to this number of limits between grades, comparing all values with each is faster than a binary search.
 _COUNTED = 24
 # Complete cells of a system from which its cells are drawn; where it has fewer, gaps are filled.
 _LEAST_CELLS = 10

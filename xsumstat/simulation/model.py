@@ -25,9 +25,9 @@ _WEIGHTS = {
 }
 # Where there is no formula: systems and inputs of a simulated population, and how many are averaged.
 _POPULATIONS = {"input": (2000, 20, 10), "global": (20_000, 1, 10), "within_system": (20, 2000, 10)}
-# The same at system level: so many systems that they make so many cells on the inputs of the design.
+# The same at system level, as cells: their number is that of systems times the inputs of the design.
 _CELLS, _SYSTEMS, _REPEATS = 100_000, (500, 2000), 30
-# Inputs' factors: nodes of a quadrature over one, and of a mean of several so many draws, of so many numbers in all.
+# Inputs' factors: nodes of a quadrature over one; for a mean of several, number of draws, and of numbers in all.
 _NODES, _MEANS, _NUMBERS = 80, 20_000, 4_000_000
 
 
@@ -162,7 +162,7 @@ class Model:
         return shared / np.sqrt((weights @ gold) * (weights @ metric))[:, None], chances, sampled
 
     def _mean_abilities(self, n_inputs: int) -> FloatArray:
-        """A sample of mean factors over so many inputs."""
+        """A sample of mean factors over this number of inputs."""
         generator = np.random.Generator(np.random.SFC64(0))
         size = int(np.clip(_NUMBERS // n_inputs, 500, _MEANS))
         return np.array([self._abilities((n_inputs,), generator).mean() for _ in range(size)])
@@ -208,7 +208,7 @@ class Model:
         return repeats, draw
 
     def _of_means(self, n_inputs: int) -> Model:
-        """The model whose cells are means over so many inputs, without what inputs add to all systems alike."""
+        """The model whose cells are means over this number of inputs, without what inputs add to all systems alike."""
         gold, metric = ((sds[0], 0.0, sds[2] / math.sqrt(n_inputs)) for sds in (self.gold_sd, self.metric_sd))
         return replace(self, gold_sd=gold, metric_sd=metric)
 

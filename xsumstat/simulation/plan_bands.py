@@ -17,7 +17,7 @@ from xsumstat.dataset.scores import Scores
 from xsumstat.inference import components, jackknife, planning
 from xsumstat.simulation.plan_raters import Noise, Ratings
 
-# More systems, and more inputs, than these are left out in so many blocks.
+# With more systems, or inputs, than these, this number of blocks is left out in turn.
 _BLOCKS = (50, 20)
 
 T = TypeVar("T")
