@@ -1327,6 +1327,7 @@ class DatasetMeta(_Meta):
         coefficient: str | Callable | None = None,
         positive: float | str | Sequence[float | str] | None = None,
         resample: str = "auto",
+        cluster: str | tuple[str, ...] | None = None,
         n_resamples: int | None = None,
         confidence_level: float = 0.95,
         adjust: str = "holm",

@@ -66,9 +66,8 @@ def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "")
     n = len(np.unique(of_labels(score, _DOCUMENT, ("input",))[1]))
     if 1 < n < document.size:
         if not way:
-            own = validate.takes("cluster") and arguments.in_python()
-            whose = "" if own else " of ci and other functions in Python"
-            way = f"cluster='{_DOCUMENT}'{whose} keeps documents together"
+            whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
+            way = f"{arguments.given('cluster', _DOCUMENT)}{whose} keeps documents together"
         validate.warn(
             f"{document.size:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are often "
             f"alike; then intervals are too narrow, and tests are liberal; {way}",

@@ -135,6 +135,12 @@ def _add_measure(add: Callable[..., Any]) -> None:
         "(both), new systems on these inputs (system), or these systems on new inputs (input). Default: both, with "
         "tests for these systems; with fewer than 5 systems input")  # fmt: skip
     add(
+        "--cluster",
+        nargs="+",
+        metavar="COLUMN",
+        help="columns whose inputs, or systems, belong together, e.g. document; they are left out together",
+    )
+    add(
         "--n-resamples",
         type=int,
         metavar="K",
@@ -367,6 +373,11 @@ def _check_numbers(args: argparse.Namespace, required: list[gate.Requirement]) -
         validate.n_draws("n_resamples", args.n_resamples, 2)
     for name in ("confidence_level", "alpha"):
         validate.fraction(name, getattr(args, name))
+    if args.cluster is not None and (args.judge or required):
+        what = "--judge" if args.judge else "--require"
+        raise ValueError(
+            f"--cluster is for reports of metrics, and {what} takes inputs as independent; in Python: ci, bias"
+        )
     if args.margin is None:
         return
     validate.number("margin", args.margin, 0.0, 1.0)
@@ -409,6 +420,7 @@ def _answers(
         if n_runs > 1:
             _say(f"every score is the {judge_runs.told(n_runs)}; --judge reports how well runs agree")
         drawn = {"resample": args.resample, "n_resamples": args.n_resamples}
+        drawn["cluster"] = None if args.cluster is None else tuple(args.cluster)
         keep = args.output is not None
         answers = metric_report.make_report(
             judge_runs.averaged(ds), name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep
@@ -550,7 +562,7 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
     described = ["system", "input", *found.described, *(how[field] for field in ("metric", "system", "input"))]
     described += [
         name
-        for name in chosen
+        for name in (*chosen, *(args.cluster or ()))
         if name in sample.columns and parts.describes(sample, name, [how["system"], how["input"]])
     ]
     return how, taken, described

@@ -23,6 +23,7 @@ _SYNONYMS: dict[str, str] = {
     "--level": "granularity grouping averageby",
     "--coefficient": "correlation corr cor method measure statistic kind",
     "--resample": "resampling resampledim random bootstrapmethod",
+    "--cluster": "clusters family families documents grouped blocks clusterby",
     "--n-resamples": "nboot nbootstrap nbootstraps npermutations npermutation nperm nperms b k n resamples iterations "
     "niter nsamples numsamples bootstrap permutations",
     "--confidence-level": "confidence ci conf cl level95 coverage interval",
@@ -52,18 +53,25 @@ _SYNONYMS: dict[str, str] = {
     "--leave-out": "exclude outliers leaveout",
     "--primary": "primaries primaryonly mainsubmissions",
     "--dump": "tsv export results dumpto",
-    "--dask": "lazy cluster scheduler distributed",
+    "--dask": "lazy scheduler distributed",
 }
 # Arguments of functions that are options of the same name, and those of another.
 _SAME = (
     *("gold", "metric", "level", "coefficient", "resample", "n_resamples", "confidence_level", "adjust", "alpha"),
-    *("positive", "labels", "run", "aggregate", "lower_is_better", "require", "margin"),
+    *("positive", "labels", "run", "aggregate", "cluster", "lower_is_better", "require", "margin"),
     *("rules", "language_pair", "reference", "primary"),
 )
 FACE = arguments.Face(
     names={argument: f"--{argument.replace('_', '-')}" for argument in _SAME}
     | {"rng": "--seed", "ratings": "--raters", "dims": "--dim", "metric_files": "--metric-file"},
-    places={"metric": "NAME ...", "gold": "NAME", "dims": "COLUMN", "run": "COLUMN", "labels": "..."},
+    places={
+        "metric": "NAME ...",
+        "gold": "NAME",
+        "dims": "COLUMN",
+        "run": "COLUMN",
+        "cluster": "COLUMN",
+        "labels": "...",
+    },
     columns={field: f"--{field}-column" for field in ("metric", "system", "input", "score")}
     | {"value": "--score-column", "dims": "--dim", "ratings": "--raters", "run": "--run"},
 )

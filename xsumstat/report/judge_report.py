@@ -15,7 +15,7 @@ import xarray as xr
 
 from xsumstat.analyses.measure import AUTO
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import extras, validate
+from xsumstat.core import arguments, extras, validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
@@ -218,7 +218,7 @@ def _answered(
                 said += [told] if told not in said else []
                 continue
         key = _key(ask, shown)
-        shown[key], caveats[key] = result, held.caveats
+        shown[key], caveats[key] = result, list(map(_with_way_out, held.caveats))
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, about, on.gold)
         said += [ask.also] if ask.also else []
@@ -238,6 +238,15 @@ def _answered(
     elif not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
+
+
+def _with_way_out(caveat: Caveat) -> Caveat:
+    """A warning of documents names what takes `cluster=`, as this report does not."""
+    if caveat.code != "documents":
+        return caveat
+    where = "" if arguments.in_python() else "in Python "
+    told = f"{where}ci, bias and compare_systems take cluster='document'"
+    return caveat.said(f"{caveat.rpartition('; ')[0]}; {told}")
 
 
 def _nothing(question: str, people: People) -> str:

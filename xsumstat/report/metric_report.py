@@ -250,7 +250,8 @@ def _wrapped(cells: Iterable[Any], widths: list[int], wrapped: list[int]) -> lis
 def _interval(attrs: dict[str, Any]) -> str:
     if attrs["method"] == "jackknife":
         each = {"both": "each system and each input", "system": "each system", "input": "each input"}
-        return f"jackknife intervals ({each[attrs['resample']]} left out in turn)"
+        clusters = f", clustered by {' and '.join(attrs['cluster'].split())}" if "cluster" in attrs else ""
+        return f"jackknife intervals ({each[attrs['resample']]} left out in turn{clusters})"
     what = "systems and inputs" if attrs["resample"] == "both" else f"{attrs['resample']}s"
     drawn = f"{what} resampled, {attrs['n_resamples']:,} times"
     return f"{attrs['interval']} bootstrap intervals ({drawn})"
@@ -268,6 +269,7 @@ def report(
     coefficient: str | CorrelationFunction | None = None,
     positive: float | str | Sequence[float | str] | None = None,
     resample: str = "auto",
+    cluster: str | tuple[str, ...] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
@@ -296,6 +298,7 @@ def report(
     resample : {"auto", "both", "system", "input"}, default "auto"
         What intervals and tests generalise to. "auto" is "both" with 5 systems or more, with additional tests for these
         systems; else "input".
+    {cluster}
     n_resamples : int, default 9999
         Resamples for intervals that need the bootstrap.
     confidence_level : float, default 0.95
@@ -330,6 +333,8 @@ def report(
     """
     validate.choice("kind", kind, KINDS)
     if kind == "judge":
+        if cluster is not None:
+            raise ValueError(f"cluster={cluster!r} is for kind='metrics'; ci, bias and compare_systems take it, too")
         how: dict[str, Any] = {
             "level": level,
             "coefficient": coefficient,
@@ -356,6 +361,7 @@ def report(
         coefficient=coefficient,
         positive=positive,
         resample=resample,
+        cluster=cluster,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
         adjust=adjust,
@@ -376,6 +382,7 @@ def make_report(
     coefficient: str | CorrelationFunction | None = None,
     positive: Any = None,
     resample: str = "auto",
+    cluster: str | tuple[str, ...] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
@@ -394,7 +401,7 @@ def make_report(
     validate.choice("adjust", adjust, corrections.CORRECTIONS)
     level, coefficient = report_data.usual_measure(ds, level, coefficient)
     shared: dict[str, Any] = {"metric": metric, "level": level, "coefficient": coefficient, "progress": progress}
-    shared["positive"] = positive
+    shared |= {"positive": positive, "cluster": cluster}
     measure = checked_measure(level, coefficient, "pairwise", "drop")
     drawn = (
         jackknifed.interval_method(measure, checked_resample(resample, measure, auto=True), None, False) == "bootstrap"

@@ -121,6 +121,8 @@ def code(
         chosen = "metric=metrics"
         lines.append(f"metrics = {pprint.pformat(intervals['metric'].values.tolist(), width=_WIDTH, compact=True)}")
     shared = [*first, *([chosen] if chosen else []), *_given(intervals, "level", "coefficient")]
+    clusters = tuple(str(intervals.attrs.get("cluster", "")).split())
+    shared += [f"cluster={clusters[0]!r}" if len(clusters) == 1 else f"cluster={clusters!r}"] if clusters else []
     how = _given(intervals, "resample", "confidence_level")
     if "seed" in intervals.attrs:
         how += [f"n_resamples={intervals.attrs['n_resamples']}", f"rng={intervals.attrs['seed']}"]
