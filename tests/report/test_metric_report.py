@@ -15,7 +15,7 @@ from conftest import of_code, warns
 import xsumstat
 from xsumstat.cli import main as cli
 from xsumstat.io import whole_files
-from xsumstat.report import metric_report, report_pictures
+from xsumstat.report import metric_report, report_data, report_pictures
 
 mpl.use("Agg")
 
@@ -184,6 +184,8 @@ def test_the_page_tells_of_the_scores(demo):
     assert told["direction"].startswith("lower is better for perplexity")
     assert told["missing"] == "bertscore 3 of 360 scores each; human (human) 1 of 360"
     assert told["raters"] == "2 in rating (718 ratings)"
+    of_several = report_data._raters("rating", gaps.rating.expand_dims(quality=2))
+    assert of_several == "2 in rating, for 2 labels of quality together (1,436 ratings)"
 
 
 def test_other_human_scores_are_not_judged_unless_named(demo):

@@ -72,7 +72,9 @@ def about(ds: xr.Dataset, gold: Any, intervals: xr.Dataset, lacking: xr.Dataset)
 def _raters(name: str, ratings: xr.DataArray) -> str:
     there = ratings.size if chunking.is_lazy(ratings) else int(ratings.notnull().sum())
     some = f" ({there:,} ratings)" if there < ratings.size else ""
-    return f"{ratings.sizes['rater']:,} in {wording.shortened(name)}{some}"
+    further = [f"{size:,} labels of {dim}" for dim, size in ratings.sizes.items() if dim not in (*facts.CELLS, "rater")]
+    over = f", for {wording.listed(further)} together" if further else ""
+    return f"{ratings.sizes['rater']:,} in {wording.shortened(name)}{over}{some}"
 
 
 def _shape(human: xr.DataArray) -> str:
