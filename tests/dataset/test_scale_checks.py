@@ -256,3 +256,11 @@ def test_means_of_labelled_ratings_have_no_label():
     assert one.correlation.item() == pytest.approx((failed["judge"] == "fail").mean())
     with pytest.raises(ValueError, match="did you mean 'fail'"):
         ds.meta.ci(ds.rating.sel(rater="ann_1", drop=True), metric="judge", **asked | {"positive": "failed"})
+
+
+def test_values_of_a_negated_metric_are_said_to_be_negated(demo):
+    passed = (demo.score > demo.score.median(["system", "input"])).astype(float)
+    with pytest.raises(
+        ValueError, match=r"'perplexity' has values .* such as -1 \(negated, as lower is better\); kappa"
+    ):
+        passed.to_dataset(name="score").meta.corr("human", coefficient="kappa", level="global")

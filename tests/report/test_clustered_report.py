@@ -51,3 +51,9 @@ def test_reports_of_judges_say_what_takes_it(ds):
         ds.meta.report("human", kind="judge", metric="judge", cluster="document")
     with pytest.warns(UserWarning, match="from 10 documents.*; ci, bias and compare_systems take cluster"):
         ds.meta.report("human", kind="judge", metric="judge")
+
+
+def test_a_report_has_a_conclusion(ds):
+    report = ds.meta.report("human", metric=["judge", "rouge"], cluster="document")
+    lines = report.conclusion().splitlines()
+    assert len(lines) == 3 and lines[0].startswith("judge has the highest") and "For these 12 systems" in lines[2]

@@ -14,7 +14,7 @@ from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import FloatArray
-from xsumstat.dataset import calibrated, facts
+from xsumstat.dataset import calibrated, directions, facts
 from xsumstat.dataset.facts import Fact
 from xsumstat.dataset.scores import Scores
 from xsumstat.dataset.value_checks import by_metric, of_values
@@ -226,9 +226,10 @@ def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str,
     if not odd.any():
         return
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
+    negated = " (negated, as lower is better)" if names[0] in directions.lower(found.array) else ""
     raise ValueError(
         f"{validate.named('metric', names)} {'has' if len(names) == 1 else 'have'} values that the human scores "
-        f"{name!r} do not have, such as {found.values[odd][0]:g}; {record.name} compares equal values, and the human "
+        f"{name!r} do not have, such as {found.values[odd][0]:g}{negated}; {record.name} compares equal values, and the human "
         f"scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
     )
 

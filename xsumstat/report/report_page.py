@@ -100,6 +100,10 @@ class Page(abc.ABC):
     @abc.abstractmethod
     def _answers(self, top: int) -> list[str]: ...
 
+    def conclusion(self) -> str:
+        """The main results in sentences, a line for each question."""
+        return "\n".join(self.verdict())
+
     def html(self, rules: Sequence[str] = ()) -> str:
         """The self-contained page, with what became of rules, if any; its pictures need matplotlib."""
         return document(self.name, self._body(1, rules))
