@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coeffi
         )
     record = replace(with_positive(record, known, positive, f"gold {name!r}", texts), texts=texts)
     allowed = _allowed(known, scores.labels)
-    scores.later.make(_check_known, by_metric(_unknown, [score], allowed), known, record, name, scores.labels)
+    _check_classes(scores, allowed, known, record)
     if record.positive or len(known) == 2:
         rarer = of_values(_rarer, gold, record.positive or tuple(known[-1:]))
         scores.later.make(_warn_rare, rarer, record, name)
@@ -58,10 +59,10 @@ def settled(record: Coefficient, scores: Scores, positive: Any = None) -> Coeffi
 
 def classes_of(scores: Scores) -> FloatArray:
     """The gold's values, which are the classes; raises for metrics with other values."""
-    record, name = COEFFICIENTS["accuracy"], scores.gold_name
-    known = _classes(values_of(scores.gold), f"gold {name!r}", record, scores.labels)
+    record = COEFFICIENTS["accuracy"]
+    known = _classes(values_of(scores.gold), f"gold {scores.gold_name!r}", record, scores.labels)
     allowed = _allowed(known, scores.labels)
-    scores.later.make(_check_known, by_metric(_unknown, [scores.score], allowed), known, record, name, scores.labels)
+    _check_classes(scores, allowed, known, record)
     beyond = [each for each in (allowed[0], allowed[-1]) if each not in known and bool((scores.score == each).any())]
     return np.unique([*known, *beyond])
 
@@ -221,16 +222,25 @@ def _unknown(scores: Sequence[xr.DataArray], known: FloatArray) -> Fact:
     return Fact.of(["metric"], np.where(np.isinf(first), np.nan, first), score)
 
 
-def _check_known(found: Fact, known: FloatArray, record: Coefficient, name: str, labels: Sequence[str]) -> None:
+def _check_classes(scores: Scores, allowed: FloatArray, known: FloatArray, record: Coefficient) -> None:
+    """Refuse metrics with values that are not `allowed`."""
+    check = partial(_check_known, lower=directions.lower(scores.score))
+    found = by_metric(_unknown, [scores.score], allowed)
+    scores.later.make(check, found, known, record, scores.gold_name, scores.labels)
+
+
+def _check_known(
+    found: Fact, known: FloatArray, record: Coefficient, name: str, labels: Sequence[str], *, lower: Sequence[Hashable]
+) -> None:
     odd = ~np.isnan(found.values)
     if not odd.any():
         return
     names: list[Hashable] = found.array["metric"].values[odd].tolist()
-    negated = " (negated, as lower is better)" if names[0] in directions.lower(found.array) else ""
+    negated = " (negated, as lower is better)" if names[0] in lower else ""
     raise ValueError(
         f"{validate.named('metric', names)} {'has' if len(names) == 1 else 'have'} values that the human scores "
-        f"{name!r} do not have, such as {found.values[odd][0]:g}{negated}; {record.name} compares equal values, and the human "
-        f"scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
+        f"{name!r} do not have, such as {found.values[odd][0]:g}{negated}; {record.name} compares equal values, and the "
+        f"human scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
     )
 
 
