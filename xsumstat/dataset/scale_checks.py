@@ -239,8 +239,8 @@ def _check_known(
     negated = " (negated, as lower is better)" if names[0] in lower else ""
     raise ValueError(
         f"{validate.named('metric', names)} {'has' if len(names) == 1 else 'have'} values that the human scores "
-        f"{name!r} do not have, such as {found.values[odd][0]:g}{negated}; {record.name} compares equal values, and the "
-        f"human scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
+        f"{name!r} do not have, such as {found.values[odd][0]:g}{negated}; {record.name} compares equal values, and "
+        f"the human scores are {_shown(known, labels)}. {_mapped(name, names, grades=True)}"
     )
 
 
