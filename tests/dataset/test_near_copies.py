@@ -71,7 +71,7 @@ QUESTIONS = {
     "boot_test": ({"n_resamples": 50, "rng": 0}, True),
     "metric_ci": ({"metric": ["m1", "m2"]}, False),
     "top_k_corr": ({"k": [8, 6]}, False),
-    "report": ({"n_resamples": 50}, False),
+    "report": ({"n_resamples": 50}, True),
 }
 
 

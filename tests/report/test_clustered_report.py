@@ -53,6 +53,15 @@ def test_reports_of_judges_say_what_takes_it(ds):
         ds.meta.report("human", kind="judge", metric="judge")
 
 
+def test_reports_of_judges_do_not_propose_families(ds):
+    copied = ds.score.isel(system=[0]).assign_coords(system=["copy"])
+    copies = xr.concat([ds.score, copied], "system", coords="minimal", compat="override").to_dataset(name="score")
+    with pytest.warns(UserWarning, match="near-copies among the systems: .* keep one of each$"):
+        copies.drop_vars("document").meta.report("human", kind="judge", metric="judge")
+    with pytest.warns(UserWarning, match="keep one of each, or name families .* pass cluster='family'"):
+        copies.drop_vars("document").meta.report("human", metric="judge")
+
+
 def test_a_report_has_a_conclusion(ds):
     report = ds.meta.report("human", metric=["judge", "rouge"], cluster="document")
     lines = report.conclusion().splitlines()

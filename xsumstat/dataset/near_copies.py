@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.coefficients import arrays
-from xsumstat.core import validate
+from xsumstat.core import arguments, validate
 from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, facts, masks, value_checks
 from xsumstat.dataset.facts import Fact
@@ -77,7 +77,8 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
         return
     shown = "; ".join(validate.listing([labels[at] for at in group]) for group in groups[:_NAMED])
     more = f"; … ({len(groups)} groups in all)" if len(groups) > _NAMED else ""
-    families = ", or name families in a coordinate of systems and pass cluster='family'" if has_cluster else ""
+    way = arguments.adding("cluster", "family")
+    families = f", or name families in a coordinate of systems and {way}" if has_cluster else ""
     validate.warn_once(
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
         f"each copy counts as a separate system; keep one of each{families}",

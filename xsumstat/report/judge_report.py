@@ -241,7 +241,9 @@ def _answered(
 
 
 def _with_way_out(caveat: Caveat) -> Caveat:
-    """A warning of documents names what takes `cluster=`, as this report does not."""
+    """Warnings of documents and near-copies name what takes `cluster=`, as this report does not."""
+    if caveat.code == "near_copies":
+        return caveat.said(caveat.partition(", or name families")[0])
     if caveat.code != "documents":
         return caveat
     where = "" if arguments.in_python() else "in Python "
