@@ -56,9 +56,9 @@ def with_correlation(x, z, coefficient, level, resample, undefined, df):
 
 def with_few_inputs(pieces, coefficient, level, resample, shape, df):
     """Satterthwaite's df of an average over fewer inputs than systems, if they are fewer."""
-    n, m = shape
+    n, m = shape[0], int((~np.isnan(pieces["r"])).sum()) if level == "input" else shape[1]
     v = variance(pieces, coefficient, level, resample)
-    if level != "input" or len(resample) < 2 or m >= n or not v > ROUNDING**2:
+    if level != "input" or len(resample) < 2 or not 1 < m < n or not v > ROUNDING**2:
         return df
     own, of_inputs = (variance(pieces, coefficient, level, (dim,)) for dim in ("system", "input"))
     return min(df, max(m - 1, v**2 / (own**2 / (n - 1) + of_inputs**2 / (m - 1))))

@@ -576,3 +576,17 @@ def test_a_metric_and_a_copy_of_it_do_not_differ(demo, level, coefficient):
     assert abs(found.ci_low.item()) < 1e-12 > abs(found.ci_high.item()) and found.pvalue.item() == 1
     assert bool(ds.meta.equivalence("human", other="copy", margin=0.01, method="jackknife", **asked).equivalent)
     assert ds.meta.compare_metrics("human", other="bleu", **asked).ci_high.item() > 0.01
+
+
+@pytest.mark.parametrize("coefficient", ["kendall", "spearman"])
+def test_metrics_that_rank_these_systems_alike_may_differ(coefficient):
+    """Only copies have no difference: leaving out no system tells two metrics with one order apart, but inputs do."""
+    rng = np.random.default_rng(0)
+    means = np.arange(8.0)[:, None]
+    human = means + rng.normal(size=(8, 30))
+    order = means[[1, 0, 2, 4, 3, 5, 7, 6]]
+    one, other = 3 * order + rng.normal(size=(8, 30)), 2 * order + rng.normal(size=(8, 30))
+    score = xr.DataArray([human, one, other], dims=("metric", "system", "input"))
+    ds = score.assign_coords(metric=["human", "a", "b"]).to_dataset(name="score")
+    found = ds.meta.compare_metrics("human", coefficient=coefficient, level="system", resample="both")
+    assert float(abs(found.difference[0, 1])) < 1e-12 and float(found.ci_high[0, 1]) > 0.05

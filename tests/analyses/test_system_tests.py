@@ -350,6 +350,7 @@ def test_swaps_of_documents_equal_all_swaps(statistic):
     assert found.attrs["exact"] and found.attrs["n_resamples"] == 64
 
 
+@pytest.mark.ignore_codes("few_inputs")
 @pytest.mark.parametrize("method", system_tests.CLUSTERED)
 def test_documents_of_one_size_are_their_means(method):
     ds = _in_documents([4] * 15)
@@ -363,6 +364,7 @@ def test_documents_of_one_size_are_their_means(method):
     xr.testing.assert_allclose(same[list(want.data_vars)], want)
 
 
+@pytest.mark.ignore_codes("few_inputs")
 def test_drawn_documents_count_by_their_sizes():
     ds = _in_documents([1, 2, 3, 5, 4, 2, 8, 6], systems=2)
     found = ds.meta.compare_systems(method="bootstrap", cluster="document", n_resamples=20_000, rng=1)
@@ -371,6 +373,16 @@ def test_drawn_documents_count_by_their_sizes():
     drawn = np.random.default_rng(5).integers(8, size=(20_000, 8))
     centred = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1) - d.mean()
     assert float(found.pvalue[0, 0, 1]) == pytest.approx(np.mean(np.abs(centred) >= abs(d.mean())), abs=0.015)
+
+
+def test_few_and_unequal_documents_are_warned_of():
+    few, unequal = _in_documents([4] * 5), _in_documents([1, 1, 1, 1, 2, 30])
+    with pytest.warns(UserWarning, match="bootstrap tests of 5 clusters are liberal .* use method='paired_t'"):
+        few.meta.compare_systems(method="bootstrap", cluster="document", n_resamples=50)
+    with pytest.warns(UserWarning, match="unequal sizes: paired t-tests are liberal; use method='monte_carlo'"):
+        unequal.meta.compare_systems(cluster="document")
+    unequal.meta.compare_systems(method="monte_carlo", cluster="document")
+    few.meta.compare_systems(cluster="document")
 
 
 def test_documents_that_systems_do_not_share_and_methods_without_clusters():

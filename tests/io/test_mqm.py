@@ -142,9 +142,10 @@ def test_numbers_that_part_the_rows_of_one_segment_are_told(tmp_path):
     assert of(ds) == [[-15]]
 
 
+@pytest.mark.ignore_codes("kept_apart")
 @pytest.mark.parametrize("source", ["the same", "{}"])
 def test_numbers_within_a_document_are_segments(tmp_path, source):
-    """Documents named in doc_id: all systems have the same numbers, or the sources differ."""
+    """Documents named in doc_id: all systems have the same numbers, or the sources of one system differ."""
     rows = [
         line(system, "manual", 1, at, rater, "Accuracy/Other", "Minor", source.format(at))
         for system in (("A", "B") if source == "the same" else ("A",))
@@ -156,6 +157,19 @@ def test_numbers_within_a_document_are_segments(tmp_path, source):
     more += [line("B", "manual", 2, at, "kim", *NO, source.format(at)) for at in (1, 2)]
     ds = read(tmp_path, *rows, *more)
     assert ds.input.values.tolist()[:2] == ["manual:1:1", "manual:1:2"] and ds.sizes["input"] == 6
+
+
+@pytest.mark.ignore_codes("first_kept")
+def test_what_is_kept_apart_is_told_and_row_numbers_are_not(tmp_path):
+    rows = [line(system, "d", 1, at, "r", *NO, f"source {at}") for system in "AB" for at in (1, 2)]
+    with pytest.warns(UserWarning, match="kept apart segments .* by seg_id, in 1 place"):
+        assert read(tmp_path, *rows).sizes["input"] == 2
+    numbered = [
+        line(system, "d", 1, at, "r", "Other", "Minor", source)
+        for at, (system, source) in enumerate([("A", ""), ("A", "One"), ("B", "")])
+    ]
+    with pytest.warns(UserWarning, match="counted as one segment"):
+        assert of(read(tmp_path, *numbered)) == [[-2], [-1]]
 
 
 def test_a_folder_is_no_file(tmp_path):

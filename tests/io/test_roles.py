@@ -416,3 +416,26 @@ def test_a_judge_beside_errors_is_no_longer_remarked_on_once_they_are_declared()
         float(by_mean.sel(other_metric="human", **pair))
     )
     assert float(by_mean.sel(other_metric="human", **pair)) > 0
+
+
+def test_a_declared_direction_of_ratings_holds_for_chunked_scores():
+    errors = np.random.default_rng(1).poisson(np.array([1, 2, 4, 6, 9])[:, None, None], size=(5, 40, 2)).astype(float)
+    judge = 90 - 5 * errors.mean(axis=2)
+    score = xr.DataArray([judge, errors.mean(axis=2)], dims=("metric", "system", "input"))
+    ds = xr.Dataset({"score": score, "rating": (("system", "input", "rater"), errors)}, attrs={"gold": "human"})
+    ds = ds.assign_coords(metric=["judge", "human"], system=list("abcde"))
+    ds = ds.assign_coords(higher_is_better=ds.metric != "human")
+    want = ds.meta.human_ceiling(rating="rating", rng=1, n_resamples=50)
+    chunked = ds.chunk(input=10)
+    xr.testing.assert_allclose(chunked.meta.human_ceiling(rating="rating", rng=1, n_resamples=50).compute(), want)
+    assert float(want.correlation.sel(metric="judge")) > 0.5
+
+
+@pytest.mark.parametrize("name", ["BERTScore", "chrF++", "BLEURT-20", "MetricX-24", "YiSi-1", "bert_score", "COMET-22"])
+def test_published_spellings_of_metrics_are_known(name):
+    assert roles.is_automatic(name)
+
+
+def test_other_names_are_neither_metrics_nor_errors():
+    assert not any(map(roles.is_automatic, ["Kim", "fluency", "terms", "Charlie", "Bleuler"]))
+    assert roles.is_lower("n_errors") and not roles.is_lower("error_free")

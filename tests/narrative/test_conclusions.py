@@ -469,7 +469,7 @@ def test_joined_coefficients_with_other_methods_do_not_take_the_first_ones(demo,
     of_first, of_second = said.split(f"coefficient {order[1]}:")
     kind = {"pearson": "jackknife", "spa": "bootstrap"}
     assert f"{kind[first]} interval" in of_first and "jackknife" not in of_second and "bootstrap" not in of_second
-    assert "The 95 % intervals are confidence intervals" in methods and "jackknife" not in table
+    assert "The 95 % intervals are of several kinds; they apply" in methods and "jackknife" not in table
 
 
 def test_a_group_of_one_input_speaks_of_these_inputs(demo):

@@ -102,7 +102,7 @@ def corr_test(
     if method == "wilcoxon":
         by_pair = _of_ranks(scores, tested, alternative, measure)
     else:
-        checks.warn_of_formula("corr_test", level, f"compare_metrics({arguments.given('level', level)})")
+        checks.warn_of_formula("corr_test", level, scores.shape, f"compare_metrics({arguments.given('level', level)})")
         by_pair = _analytic(scores, tested, method, alternative, normal_quantile(confidence_level), measure)
     too_few = method != "wilcoxon" and few_systems.warn_without_test(scores, level, method)
     pair_results.warn_undefined(by_pair["difference" if too_few else "statistic"], tested, scores)

@@ -53,9 +53,13 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
 
 def of_inputs(score: xr.DataArray, name: str) -> IntArray:
     """The cluster of each input."""
-    codes = of_labels(score, name, ("input",))[1]
-    _warn_unequal(codes, "input")
-    return codes
+    return of_labels(score, name, ("input",))[1]
+
+
+def are_unequal(codes: IntArray) -> bool:
+    """Whether few clusters hold most labels."""
+    sizes = np.bincount(codes)
+    return len(codes) ** 2 / float((sizes**2).sum()) < len(sizes) / 2
 
 
 def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
@@ -84,8 +88,8 @@ def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[st
 
 def _warn_unequal(codes: IntArray, dim: str) -> None:
     """Warn where few clusters hold most labels, because intervals undercover there."""
-    sizes = np.bincount(codes)
-    if len(codes) ** 2 / float((sizes**2).sum()) < len(sizes) / 2:
+    if are_unequal(codes):
+        sizes = np.bincount(codes)
         validate.warn(
             f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %",
             "unequal_clusters",

@@ -318,7 +318,7 @@ class _Test:
         if self.method == "jackknife":
             return equivalence_tests.left_out(pairs, self.measure, self.interval, margins, self.progress)
         if self.method != "tost":
-            checks.warn_of_formula(repr(self.method), self.measure.level, "method='jackknife'")
+            checks.warn_of_formula(repr(self.method), self.measure.level, pairs.scores.shape, "method='jackknife'")
             return equivalence_tests.by_formula(pairs, self.measure, self.method, margins, self.alpha)
         found = equivalence_tests.drawn(pairs, self.measure, self.interval, margins, self.progress)
         del found["dominates"]

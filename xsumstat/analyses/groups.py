@@ -47,7 +47,8 @@ def groups_of(
     dim = str(coord.dims[0])
     without = pd.isna(coord.values)
     if without.any():
-        validate.warn(f"{validate.counted(without.sum(), dim)} without {name}: not in any group", "group_without_label")
+        where = "each a cluster of its own" if argument == "cluster" else "not in any group"
+        validate.warn(f"{validate.counted(without.sum(), dim)} without {name}: {where}", "group_without_label")
     values = (
         coord.values[~without].tolist() if coord.dtype.kind not in "mM" else coord.values[~without].astype(str).tolist()
     )

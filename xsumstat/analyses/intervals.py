@@ -365,7 +365,7 @@ def _of_fisher(scores: schema.Scores, asked: _Asked) -> xr.Dataset:
     """The interval by formula."""
     calibrated.refuse(scores.score, "Fisher's interval")
     if asked.measure.level == "global":
-        checks.warn_of_formula("'fisher'", "global", "method='jackknife'")
+        checks.warn_of_formula("'fisher'", "global", scores.shape, "method='jackknife'")
     asked = replace(asked, measure=replace(asked.measure, given=scores.given))
 
     def each(x: FloatArray, z: FloatArray) -> tuple[float, ...]:

@@ -35,6 +35,8 @@ from xsumstat.inference import corrections
 from xsumstat.inference.system_means import TARGETS
 
 DIMS = ("system", "other_system")
+# The bootstrap is liberal with fewer clusters.
+_FEW_CLUSTERS = 20
 _ORDERED = "difference statistic pvalue n_inputs n_clusters mean_difference ci_low ci_high standard_error df".split()
 
 
@@ -190,7 +192,20 @@ def compare_systems(
 def _clusters(score: xr.DataArray, cluster: str | None, method: str) -> IntArray | None:
     """The cluster of each input; without `cluster`, documents are warned of."""
     if cluster is not None:
-        return clustering.of_inputs(score, cluster)
+        codes = clustering.of_inputs(score, cluster)
+        n = int(codes.max()) + 1
+        if method == "bootstrap" and n < _FEW_CLUSTERS:
+            validate.warn(
+                f"paired bootstrap tests of {validate.counted(n, 'cluster')} are liberal (with 5 clusters, 17 % of "
+                "equal systems differed at .05); use method='paired_t'",
+                "few_inputs",
+            )
+        elif method == "paired_t" and clustering.are_unequal(codes):
+            validate.warn(
+                "clusters of inputs have unequal sizes: paired t-tests are liberal; use method='monte_carlo'",
+                "unequal_clusters",
+            )
+        return codes
     way = "" if method in system_tests.CLUSTERED else "method='paired_t' takes cluster='document'"
     clustering.warn_of_documents(score, ("input",), way)
     return None

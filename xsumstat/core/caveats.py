@@ -123,6 +123,7 @@ CODES: dict[str, type[MetaEvaluationWarning]] = {
             "few_ratings",
             "few_resamples",
             "few_systems",
+            "kept_apart",
             "leakage",
             "look_alike_labels",
             "near_copies",

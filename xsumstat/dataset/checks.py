@@ -492,7 +492,7 @@ def warn_of_directions(
     )
 
 
-def warn_of_formula(formula: str, level: str, instead: str) -> None:
+def warn_of_formula(formula: str, level: str, shape: tuple[int, int], instead: str) -> None:
     """Warn of a formula for one correlation of independent values, of averages or of outputs that are alike."""
     if level in levels.GROUPS:
         validate.warn(
@@ -501,7 +501,7 @@ def warn_of_formula(formula: str, level: str, instead: str) -> None:
             f"{instead}",
             "average_for_single",
         )
-    elif level == "global":
+    elif level == "global" and min(shape) > 1:
         validate.warn(
             f"{formula} treats all outputs as independent. Outputs of one system, or of one input, are often alike; "
             f"then intervals are too narrow, and tests are liberal. Use {instead}",

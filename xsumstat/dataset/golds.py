@@ -60,11 +60,11 @@ def find_gold(
 def directed(ds: xr.Dataset, ratings: xr.DataArray, along: str = "rater") -> xr.DataArray:
     """Ratings with the direction of their mean, the human scores of `ds`, where lower is better."""
     mean, better = ds.attrs.get("gold"), ds.coords.get(directions.NAME)
-    if better is None or better.dims != ("metric",) or along not in ratings.dims or chunking.is_lazy(better):
+    if better is None or better.dims != ("metric",) or along not in ratings.dims:
         return ratings
     if ratings.name != "rating" and sum(along in each.dims for each in ds.data_vars.values()) > 1:
         return ratings  # of something else than the mean is of
-    if mean not in ds.indexes["metric"] or bool(better.sel(metric=mean)):
+    if mean not in ds.indexes["metric"] or bool(better.sel(metric=mean).compute()):
         return ratings
     return ratings.assign_coords({directions.NAME: False})
 

@@ -27,6 +27,8 @@ class Scope:
 
     @property
     def name(self) -> str:
+        if "cell" in self.random:
+            return "outputs like these"
         return LIKE_THESE if "system" in self.random else THESE
 
     def __str__(self) -> str:

@@ -156,7 +156,8 @@ def prepare(
         declared, n_metrics = directions.lower(score), ds["score"].sizes["metric"]
         expected = [*declared, *directions.sentinels(score)]
         against = discordance.discordant(score, human, expected, level=level, n_metrics=n_metrics)
-        checks.warn_of_directions(against, declared, name, [] if turned else own_labels)
+        of_ratings = [ds.attrs["gold"]] if name in ratings and ds.attrs.get("gold") in ds.indexes["metric"] else []
+        checks.warn_of_directions(against, declared, name, [] if turned else own_labels or of_ratings)
     later.make(checks.report_gaps, found.gaps)
     later.make(checks.report_ties, found.ties, score.sizes)
     later.make(checks.report_single, found.single, level, score.sizes)

@@ -289,13 +289,15 @@ def among_defined(parts: Parts, dims: tuple[str, ...], df: float) -> float:
 
 
 def of_few_inputs(parts: Parts, dims: tuple[str, ...], spread: float, df: float) -> float:
-    """`df`, or Satterthwaite's where inputs (or their clusters) are fewer than systems, in averages over inputs.
+    """`df`, or Satterthwaite's where inputs with a correlation (or their clusters) are fewer than systems.
 
     ``V²/(V_s²/(N−1) + V_i²/(M−1))`` for the variance V (`spread`), between M − 1 and `df`.
     """
-    systems, inputs = parts.shape
-    over_inputs = parts.level == "input" if isinstance(parts, OfAny) else isinstance(parts, OfGroups)
-    if not over_inputs or len(dims) < 2 or inputs >= systems or not spread > NOTHING**2:
+    if len(dims) < 2 or not (isinstance(parts, OfGroups) or isinstance(parts, OfAny) and parts.level == "input"):
+        return df
+    systems = parts.shape[0]
+    inputs = parts.n_defined if isinstance(parts, OfGroups) else int(np.isfinite(parts.inputs).sum())
+    if not 1 < inputs < systems or not spread > NOTHING**2:
         return df
     own, of_inputs = (variance(parts, (dim,)) for dim in ("system", "input"))
     return min(df, satterthwaite(spread, (own, systems - 1), (of_inputs, inputs - 1)))
@@ -514,6 +516,8 @@ def of_two(parts: Sequence[Parts], each: Sequence[Estimated], dims: tuple[str, .
     if of_groups and spread > NOTHING**2:
         return paired(one, two, spread, 2 / stretch)
     equal = max(abs(gap.value), math.sqrt(spread)) <= NOTHING and not isinstance(gap, OfAny)
+    if isinstance(gap, OfMeans):  # two metrics may rank these systems alike, and their cells differ
+        equal = equal and float(np.abs(gap.influence).max(initial=0.0)) <= NOTHING
     if equal and not (one.fell_back or two.fell_back):
         return Estimated(0.0, 0.0, 0.0, float(np.minimum(one.df, two.df)), about=lambda t: (0.0, 0.0))
     found = difference(one, two, spread, of_few_inputs(gap, dims, spread, float(np.minimum(one.df, two.df))))

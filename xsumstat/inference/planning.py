@@ -216,7 +216,9 @@ def _of_systems(n: int) -> float:
 
 def _of_few_inputs(n: int, m: float, whole: float, own: float, of_inputs: float) -> float:
     """As `jackknife.of_few_inputs`."""
-    if not 1 < m < n or not whole > 0:
+    if m < jackknife.LEAST_GROUPS:
+        return math.nan
+    if m >= n or not whole > 0:
         return float(n - 1)
     return min(float(n - 1), jackknife.satterthwaite(whole, (own, n - 1), (of_inputs, m - 1)))
 

@@ -82,7 +82,8 @@ def read_mqm(
     Warns
     -----
     MetaEvaluationWarning
-        Reports segments with several `seg_id`, inputs with several texts (the first is kept), and rows left out.
+        Reports segments with several `seg_id` (kept apart, or summed), inputs with several texts (the first is kept),
+        and rows left out.
 
     Notes
     -----
@@ -264,6 +265,11 @@ def _segments(rows: dict[str, list[str]]) -> list[_Segment]:
         texts.setdefault(place, {}).setdefault(system, {}).setdefault(label, _bare(source))
     several = [place for place, systems in texts.items() if max(map(len, systems.values())) > 1]
     apart = {place for place in several if _are_segments(texts[place])}
+    if apart:
+        validate.warn(
+            f"kept apart segments with the same doc and doc_id by seg_id, in {validate.counted(len(apart), 'place')}",
+            "kept_apart",
+        )
     joined = [":".join(place) for place in several if place not in apart]
     if joined:
         validate.warn(
@@ -275,11 +281,12 @@ def _segments(rows: dict[str, list[str]]) -> list[_Segment]:
 
 
 def _are_segments(systems: dict[str, dict[str, str]]) -> bool:
-    """Whether the seg_ids of one place name segments, not rows: their sources differ, or systems share them all."""
-    if any(len(set(texts.values())) > 1 for texts in systems.values()):
-        return True
+    """Whether the seg_ids of one place name segments, not rows: systems share them, or one system's sources differ."""
     labels = [set(texts) for texts in systems.values()]
-    return len(labels) > 1 and all(each == labels[0] for each in labels)
+    if len(labels) > 1 and all(each == labels[0] for each in labels):
+        return True
+    shared = len(labels) == 1 or len(set().union(*labels)) < sum(map(len, labels))
+    return shared and any(len({*texts.values()} - {""}) > 1 for texts in systems.values())
 
 
 def _bare(text: str) -> str:

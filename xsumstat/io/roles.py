@@ -253,7 +253,9 @@ def _is_judge(name: str) -> bool:
 
 def is_automatic(name: str) -> bool:
     """Whether a column of this name is usually an automatic metric."""
-    return bool(set(words_of(name)) & set(METRICS))
+    bare = re.sub(r"[\W_\d]", "", name).lower()  # chrF++, BERTScore, BLEURT-20
+    several = any(bare == each or (len(each) > 4 and bare.startswith(each)) for each in METRICS)
+    return several or bool(set(words_of(name)) & set(METRICS))
 
 
 def labels_of(frame: pd.DataFrame) -> list[str]:
@@ -265,7 +267,10 @@ def labels_of(frame: pd.DataFrame) -> list[str]:
 
 def is_lower(name: str) -> bool:
     """Whether a metric of this name is usually better when lower."""
-    return spelt(name) in LOWER_IS_BETTER or bool(set(words_of(name)) & set(LOWER_IS_BETTER))
+    words = set(words_of(name))
+    return (
+        spelt(name) in LOWER_IS_BETTER or bool(words & set(LOWER_IS_BETTER)) and not words & {"free", "no", "without"}
+    )
 
 
 def _fields(
