@@ -362,6 +362,7 @@ def covariance_by(change, codes):
     return moved @ moved.T, min(counts)
 
 
+@pytest.mark.ignore_codes("documents")
 def test_documents_are_the_units():
     """Variances of systems' shifts by the residuals of whole documents, and limits that leave documents out."""
     (new, old), codes = with_documents(*versions(noise=1.0, shift=(0.5,)))

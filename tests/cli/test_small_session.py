@@ -76,7 +76,8 @@ def test_nothing_is_said_but_of_her_answer(ds, question):
     allowed = ABOUT_IT if question in AT_SYSTEM_LEVEL else ABOUT_IT - {"few_systems"}
     assert set(codes) <= allowed and len(codes) == len(set(codes)), [str(each.message) for each in caught]
     if question not in ("report", "corr"):
-        assert found.attrs.get("scope", "these systems") == "these systems"
+        whom = "outputs like these" if question == "alt_test" else "these systems"
+        assert found.attrs.get("scope", whom) == whom
         for limit in {"ci_low", "ci_high"} & set(found.data_vars):
             assert found[limit].notnull().any()
         assert "these 3 systems" in found.meta.conclusion() or question in ("alt_test", "system_means", "bias")

@@ -269,7 +269,8 @@ def test_words_tables_and_pictures(tmp_path):
     found = xsumstat.plan(pilot(), rating="people", estimand="difference", budget=[300, 600])
     said = found.meta.conclusion()
     assert (
-        "A budget of 300 ratings buys 100 inputs, 1 rating of each output of 3 systems (cost 300 ratings). The" in said
+        "A budget of 300 ratings buys 100 inputs, 1 rating of each output of 3 systems, by the same raters for all "
+        "systems on an input (cost 300 ratings). The" in said
     )
     assert said.endswith("Planned for these 3 systems on inputs like these.")
     assert found.meta.methods().startswith("We planned the numbers of inputs and ratings, by their costs")
@@ -311,3 +312,30 @@ def test_a_judge_narrows_as_it_is_planned():
     ]
     planned = np.mean([float(each.width.item()) for each in plans])
     assert planned == pytest.approx(np.mean(widths), rel=0.05)
+
+
+@pytest.mark.slow
+def test_documents_are_warned_of_and_planned_by_their_means():
+    """A difference of two systems whose documents differ: planned by documents, 80 % are found; by inputs 45 %."""
+    rng = np.random.default_rng(0)
+
+    def drawn(documents, shift=0.0):
+        of_input = np.repeat(np.arange(documents), 4)
+        quality = 0.8 * rng.normal(size=(5, documents))[:, of_input] + 0.8 * rng.normal(size=(5, len(of_input)))
+        quality[0] += shift
+        rated = quality[..., None] + 0.6 * rng.normal(size=(*quality.shape, 3))
+        ds = xr.Dataset({"score": (("metric", "system", "input"), rated.mean(axis=-1)[None])}, attrs={"gold": "human"})
+        ds["rating"] = ("system", "input", "rater"), rated
+        ds = ds.assign_coords(metric=["human"], kind=("metric", ["human"]), system=list("abcde"))
+        return ds.assign_coords(document=("input", of_input))
+
+    pilot, asked = drawn(50), {"rating": "rating", "difference": 0.3, "target": 0.8, "n_raters": [3]}
+    with pytest.warns(UserWarning, match=r"from 50 documents.*; ds.groupby\('document'\).mean\(\) plans documents"):
+        xsumstat.plan(pilot, **asked)
+    means = pilot.groupby("document").mean().rename(document="input")
+    n = int(xsumstat.plan(means, **asked).least_inputs.item())
+    found = [
+        drawn(n, 0.3).meta.compare_systems(metric="human", cluster="document").pvalue[0, 0, 1].item()
+        for _ in range(200)
+    ]
+    assert 0.68 <= np.mean(np.array(found) <= 0.05) <= 0.92

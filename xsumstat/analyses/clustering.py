@@ -15,8 +15,8 @@ from xsumstat.core.types import IntArray
 from xsumstat.dataset import chunking, facts
 from xsumstat.dataset import scores as schema
 
-# The coordinate of the documents that inputs are parts of, as readers of WMT's files call it.
-_DOCUMENT = "document"
+# Coordinates of the documents that inputs are parts of; the first is what readers of WMT's files call it.
+_DOCUMENTS = ("document", "doc", "doc_id", "docid", "document_id", "source_document", "source_doc", "article")
 
 
 def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tuple[str, ...]:
@@ -63,20 +63,25 @@ def are_unequal(codes: IntArray) -> bool:
 
 
 def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
-    """Warn of random inputs from common documents, which makes them alike; `way` says what to do."""
-    document = score.coords.get(_DOCUMENT)
-    if "input" not in dims or document is None or document.dims != ("input",) or chunking.is_lazy(document):
+    """Warn of random inputs from common documents, which makes them alike; `way` says what to do, with their name."""
+    name = next((each for each in _DOCUMENTS if each in score.coords and score[each].dims == ("input",)), None)
+    if "input" not in dims or name is None or chunking.is_lazy(score[name]):
         return
-    n = len(np.unique(of_labels(score, _DOCUMENT, ("input",))[1]))
-    if 1 < n < document.size:
+    n = len(np.unique(of_labels(score, name, ("input",))[1]))
+    if 1 < n < score.sizes["input"]:
         if not way:
             whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
-            way = f"{arguments.given('cluster', _DOCUMENT)}{whose} keeps documents together"
+            way = f"{arguments.given('cluster', name)}{whose} keeps documents together"
         validate.warn(
-            f"{document.size:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are often "
-            f"alike; then intervals are too narrow, and tests are liberal; {way}",
+            f"{score.sizes['input']:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are "
+            f"often alike; then intervals are too narrow, and tests are liberal; {way.format(name)}",
             "documents",
         )
+
+
+def without_cluster(function: str) -> str:
+    """What to do about documents where a function does not take `cluster`."""
+    return f"{function} has no cluster=, so keep one input of each {{}}"
 
 
 def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:

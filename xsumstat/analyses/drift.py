@@ -159,6 +159,8 @@ class _Versions:
         score = locate.checked_scores(ds)
         if cluster is not None:
             groups.described_by(score, "cluster", cluster, ("input",))
+        else:
+            clustering.warn_of_documents(score, ("input",))
         human, name, own = golds.find_gold(ds, score, gold)
         if isinstance(anchor, xr.Dataset):
             asked = metric_choice.judged(score, own) if metric is None else metric

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses import clustering, jackknifed
 from xsumstat.analyses import groups as slices
-from xsumstat.analyses import jackknifed
 from xsumstat.analyses.measure import (
     Draws,
     Measure,
@@ -116,6 +116,7 @@ def human_ceiling(
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
+    clustering.warn_of_documents(score, dims, clustering.without_cluster("human_ceiling"))
     calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")

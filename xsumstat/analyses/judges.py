@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from xsumstat.analyses import calibration, scales
+from xsumstat.analyses import calibration, clustering, scales
 from xsumstat.analyses import groups as slices
 from xsumstat.analyses.raters import check_several, higher_is_better, ratings_of
 from xsumstat.core import arguments, validate
@@ -122,6 +122,7 @@ def alt_test(
     alpha = validate.fraction("alpha", alpha)
     min_items = validate.integer("min_items", min_items, 2)
     score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
+    clustering.warn_of_documents(score, ("input",), clustering.without_cluster("alt_test"))
     score, human, _ = align.aligned(score, ratings.transpose(..., "system", "input"))
     leakage.warn_of_raters(score, human, name, along)
     other = scales.elsewhere(score, human) if scale in ("auto", "raw") else None

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.analyses import adjust as families
+from xsumstat.analyses import clustering
 from xsumstat.coefficients import arrays
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import BoolArray, FloatArray
@@ -189,6 +190,7 @@ class _Scores:
 
 def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
     score = locate.checked_scores(ds)
+    clustering.warn_of_documents(score, ("input",), clustering.without_cluster("missingness"))
     human, name, own = golds.find_gold(ds, score, gold)
     chosen = metric_choice.judged_places(score, metric, own, name)
     facing = align.oriented(human, human.dims)

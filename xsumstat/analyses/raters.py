@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from xsumstat import catalogue
+from xsumstat.analyses import clustering
 from xsumstat.analyses.measure import Draws, checked_dims, random_dims
 from xsumstat.coefficients.arrays import scaled
 from xsumstat.core import arguments, extras, validate
@@ -86,6 +87,7 @@ def agreement(
     sizes = {dim: ratings.sizes[dim] for dim in facts.CELLS}
     rated = int(ratings.notnull().any([dim for dim in ratings.dims if dim != "system"]).sum())
     dims = random_dims(resample, dims, (rated, sizes["input"]))
+    clustering.warn_of_documents(ratings, dims, clustering.without_cluster("agreement"))
     plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed)
     left_out = {dim: size for dim, size in sizes.items() if dim in dims}
     job = _Jackknifed(*how, left_out) if method == "jackknife" else _Bootstrapped(*how, plan)

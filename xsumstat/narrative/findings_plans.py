@@ -158,6 +158,7 @@ def _design(one: xr.Dataset) -> str:
     rated = int(one["rated_inputs"])
     design = f"{validate.counted(rated, 'input')}, {validate.counted(raters, 'rating')} of each output of "
     design += validate.counted(systems, "system")
+    design += ", by the same raters for all systems on an input" if one.attrs.get("estimand") == "difference" else ""
     if "judged_inputs" in one:
         judged = int(one["judged_inputs"])
         more = f"{validate.counted(judged, 'input')}, the rated ones among them"

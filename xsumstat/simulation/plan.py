@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from xsumstat.analyses import clustering
 from xsumstat.analyses.measure import Measure, checked_measure
 from xsumstat.coefficients import arrays
 from xsumstat.core import validate
@@ -156,6 +157,7 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
+    clustering.warn_of_documents(locate.checked_scores(ds), ("input",), "ds.groupby({!r}).mean() plans documents")
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     raters = [None] if ratings is None else _raters(n_raters, ratings)
     pilot = _Pilot(ds, gold if ratings is None else ratings.gold, metric, ratings, raters)
