@@ -196,11 +196,11 @@ def test_weak_points(frame, page):
         assert f"(Krippendorff's alpha {shown(alpha)}, below .667)" in text
     pairs = [frame[[a, b]].dropna() for a, b in (("ann", "bob"), ("ann", "eve"), ("bob", "eve"))]
     alike = sum((part.iloc[:, 0] == part.iloc[:, 1]).sum() for part in pairs) / sum(map(len, pairs))
-    assert f"two raters: {100 * alike:.0f} %" in text
+    assert f"less often than two raters equal each other ({100 * alike:.0f} %)" in text
     for judge in ("near", "wild"):
         each = frame.melt(id_vars=judge, value_vars=PEOPLE).dropna()
         share = (each[judge] == each["value"]).mean()
-        assert (f"{judge} for {100 * share:.0f} %" in text) == (round(100 * share) < round(100 * alike))
+        assert (f"{judge} ({100 * share:.0f} %)" in text) == (round(100 * share) < round(100 * alike))
     assert f"wild has no score for {frame['wild'].isna().sum()} of {len(frame)} outputs" in text
     assert "prompts" not in text
 
@@ -322,7 +322,7 @@ def test_a_judge_on_another_scale_gets_no_share_of_equal_grades(frame):
     far = frame.assign(near=frame["near"] * 20).drop(columns="wild")
     page = scores(far).meta.report(kind="judge")
     assert "(calibrated)" in str(page.results["confusion"]["metric"].values)
-    assert "Its grade is higher" not in page.conclusion() and "equal grades" not in page.summary[1].split("(")[0]
+    assert "Its grade is higher" not in page.conclusion() and "a rater's grade" not in page.summary[1].split("(")[0]
     said = " ".join(next(section.said for section in page.sections if "same grades" in section.question))
     assert "they cannot show whether it grades higher or lower than raters" in said
 

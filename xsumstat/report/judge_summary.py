@@ -304,16 +304,17 @@ def _few_equal(about: Subject, shown: Results) -> list[str]:
     if "input" not in about.people.each.dims:
         return []
     alike, pairs = judge_remarks.equal_pairs(about.people)
-    least, beside = 0.5, ""
+    least, than = 0.5, "in half of the ratings"
     if pairs.any():
         least = float(alike.sum() / pairs.sum())
-        beside = f" (two raters: {100 * least:.0f} %)"
+        than = f"two raters equal each other ({100 * least:.0f} %)"
     few = []
     for label, (equal, ratings) in judge_remarks.equal_to_raters(about, judges).items():
         share = float(equal.sum() / ratings.sum())
         if ratios.difference_high((equal, ratings), (alike, pairs) if pairs.any() else least) < 0:
-            few.append(f"{wording.name(label)} for {100 * share:.0f} %")
-    return [f"equal grades are few: {wording.listed(few)} of the ratings{beside}"] if few else []
+            few.append(f"{wording.name(label)} ({100 * share:.0f} %)")
+    verb = "equals" if len(few) == 1 else "equal"
+    return [f"{wording.listed(few)} {verb} a rater's grade significantly less often than {than}"] if few else []
 
 
 def _tied(about: Subject, shown: Results) -> list[str]:
