@@ -280,3 +280,15 @@ def test_verdicts_that_single_runs_lack_are_counted():
     page = ds.meta.report(kind="judge")
     for told in (page.text(), page.html()):
         assert f"7 of {n} verdicts are missing in single runs" in " ".join(told.split())
+
+
+def test_raters_who_deviate_in_both_directions_are_named():
+    frame = table(5, 80, judges=("near",)).drop(columns="length")
+    frame["eve"], frame["bob"] = frame["eve"] - 1, frame["bob"] + 0.9
+    apart, _ = severity_twin(frame, PEOPLE)
+    (_, above), (first, most) = sorted(zip(PEOPLE, apart, strict=True), key=lambda each: abs(each[1]))[1:]
+    other, way = ("bob", ("lower", "higher")) if first == "eve" else ("eve", ("higher", "lower"))
+    page = frame.reset_index().meta.to_scores(wide=True, ratings=PEOPLE).meta.report(kind="judge")
+    told = f"The rater {first} grades {shown(abs(most))} {way[0]} than the others, and {other} "
+    told += f"{shown(abs(above))} {way[1]}."
+    assert told in " ".join(page.text().split())

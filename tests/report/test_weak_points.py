@@ -139,7 +139,9 @@ def test_a_lenient_judge_beside_one_human_score():
     said = ds.meta.report("human", kind="judge").conclusion().replace("\n", " ")
     higher, lower = (100 * (sign * (frame["near"] - frame["human"]) > 0).mean() for sign in (1, -1))
     told = f"Its grade is higher than the human one for {higher:.0f} % of the outputs, and lower for {lower:.0f} %."
-    assert told in said and f"near ({100 - higher - lower:.0f} %) equals a rater's grade significantly less often" in said
+    assert (
+        told in said and f"near ({100 - higher - lower:.0f} %) equals a rater's grade significantly less often" in said
+    )
 
 
 def test_a_judge_whose_grades_are_shifted_has_no_code():

@@ -17,6 +17,8 @@ from xsumstat.inference import rater_offsets
 _UNEVEN = 0.1
 # What chance rarely does: a p-value of uneven shares of the systems, and of different severity.
 _BY_CHANCE = 0.001
+# A rater who deviates this share of the most severe (or mild) one's deviation in the other direction is named, too.
+_ALSO = 0.5
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Severity:
     above: float
     moved: float
     sd: float  # of the human scores
+    opposite: tuple[Hashable, float] | None  # the rater who deviates most in the other direction, and by how much
     differs: bool  # whether raters differ in severity beyond chance
     apart: bool  # whether they rated other shares of the systems, beyond chance
 
@@ -41,13 +44,19 @@ class Severity:
             return None
         cells = rater_offsets.fitted(ratings.values, ratings.notnull().values)
         offsets = ratings - ratings.copy(data=cells.apart + cells.mean)
-        of_rater = offsets.mean(facts.CELLS)
-        beside = ((n_raters * of_rater - of_rater.sum()) / (n_raters - 1)).values
+        of_rater = offsets.mean(facts.CELLS).values
+        beside = _beside_others(of_rater)
         of_system = offsets.mean("rater").mean("input")
         at = int(np.argmax(np.abs(beside)))
+        names, opposite = ratings.indexes["rater"], None
+        if n_raters > 2:  # without the first, beside whom the others all deviate
+            rest = np.sign(beside[at]) * _beside_others(np.delete(of_rater, at))
+            other = int(np.delete(np.arange(n_raters), at)[np.argmin(rest)])
+            far = -rest.min() >= _ALSO * abs(beside[at])
+            opposite = (names[other], float(beside[other])) if far else None
         moved, sd = float(of_system.max() - of_system.min()), float(values.std(ddof=1))
         differs, apart = _differ(ratings.values, cells), _unevenly(_counts(ratings.notnull().values))
-        return cls(ratings.indexes["rater"][at], float(beside[at]), moved, sd, differs, apart)
+        return cls(names[at], float(beside[at]), moved, sd, opposite, differs, apart)
 
     @property
     def uneven(self) -> bool:
@@ -57,8 +66,11 @@ class Severity:
     @property
     def told(self) -> str:
         """The rater in words."""
-        way = "higher" if self.above > 0 else "lower"
-        return f"{wording.name(self.rater)} grades {wording.number(abs(self.above))} {way} than the others"
+        way, turned = ("higher", "lower") if self.above > 0 else ("lower", "higher")
+        other = ""
+        if self.opposite is not None:
+            other = f", and {wording.name(self.opposite[0])} {wording.number(abs(self.opposite[1]))} {turned}"
+        return f"{wording.name(self.rater)} grades {wording.number(abs(self.above))} {way} than the others{other}"
 
     @property
     def effect(self) -> str:
@@ -69,6 +81,11 @@ class Severity:
             f"raters differ in severity ({self.told}) and rated the systems unevenly, which moves the systems' means "
             f"by up to {wording.number(self.moved)} against each other"
         )
+
+
+def _beside_others(offsets: FloatArray) -> FloatArray:
+    """Each rater's offset less the mean of the others'."""
+    return np.asarray((len(offsets) * offsets - offsets.sum()) / (len(offsets) - 1))
 
 
 def effect_on_means(ratings: xr.DataArray, values: xr.DataArray) -> str:
