@@ -1491,7 +1491,7 @@ class FrameMeta(_Meta):
         *,
         metric: str | list[str] | None = None,
         system: str = "system",
-        input: str = "input",
+        input: str | list[str] = "input",
         value: str = "score",
         wide: bool = False,
         dims: Iterable[str] = (),

@@ -576,3 +576,25 @@ def test_means_that_only_rounding_of_the_largest_parts_are_equal():
     assert np.mean([value for system, value in rows if system == "a"]) != 0.05
     a, b, c = frame.meta.to_scores(aggregate="mean").score.values.ravel()
     assert a == b != c
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_several_columns_name_the_input_together(wide):
+    """As document and segment, numbered in each document; they become coordinates, and no metrics."""
+    rows = [(system, doc, segment) for system in "ab" for doc in ("d1", "d2") for segment in (1, 2, 3)]
+    frame = pd.DataFrame(rows, columns=["model", "doc_id", "segment"]).assign(human=range(12), rouge=range(12, 0, -1))
+    how = {"system": "model", "input": ["doc_id", "segment"]}
+    if wide:
+        ds = frame.meta.to_scores(**how, wide=True)
+    else:
+        tidy = frame.melt(["model", "doc_id", "segment"], var_name="metric", value_name="score")
+        ds = tidy.meta.to_scores(**how)
+    assert ds.input.values.tolist() == [f"d{doc}:{segment}" for doc in (1, 2) for segment in (1, 2, 3)]
+    assert sorted(ds.metric.values) == ["human", "rouge"]
+    assert ds.doc_id.values.tolist() == 3 * ["d1"] + 3 * ["d2"] and ds.segment.values.tolist() == 2 * [1, 2, 3]
+    assert float(ds.score.sel(metric="human", system="b", input="d2:1")) == 9
+    assert frame.columns.tolist() == ["model", "doc_id", "segment", "human", "rouge"]
+    with pytest.raises(ValueError, match="'seg' is not a column; did you mean 'segment'"):
+        frame.meta.to_scores(system="model", input=["doc_id", "seg"], wide=True)
+    alone = frame.assign(key=frame.doc_id + frame.segment.astype(str))
+    assert alone.meta.to_scores(system="model", input=["key"], wide=True).sizes["input"] == 6

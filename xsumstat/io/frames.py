@@ -41,7 +41,7 @@ def to_scores(
     *,
     metric: str | list[str] | None = None,
     system: str = "system",
-    input: str = "input",
+    input: str | list[str] = "input",
     value: str = "score",
     wide: bool = False,
     dims: Iterable[str] = (),
@@ -64,7 +64,8 @@ def to_scores(
     metric : str or list of str, optional
         Tidy: column that names the metric, default "metric". Wide: metrics' columns, default all other numeric ones.
     system, input : str, default "system", "input"
-        Columns of system and input. Without a column of systems all rows belong to one, "system".
+        Columns of system and input. Without a column of systems all rows belong to one, "system". A list of columns,
+        as ``["doc", "segment"]``, names the input together ("doc-1:3"), and each becomes a coordinate.
     value : str, default "score"
         Tidy: the column of scores.
     wide : bool, default False
@@ -125,6 +126,7 @@ def to_scores(
     table = rows.prepared(tabular.as_pandas(frame), aggregate)
     rows.check_layout(table, metric, wide)
     table = rows.with_system(table, system)
+    table, input, parts = rows.with_input(table, input)
     scale = texts.checked(labels)
     texts.report_reversed(scale)
     who = None if wide else "metric" if metric is None else metric
@@ -147,6 +149,7 @@ def to_scores(
     if wide and run is None:
         _report_rows_without_scores(table, ds, [system, input, *dims])
     ds = declarations.declared(ds, gold=gold, lower_is_better=lower_is_better, kind=kind, columns=list(table.columns))
+    ds = ds if parts is None else rows.with_parts(ds, parts)
     return ds.assign_attrs(labels=text_attrs.joined(scale)) if scale and not lowest else ds
 
 

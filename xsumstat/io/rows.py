@@ -21,7 +21,7 @@ from xsumstat.io.labels import Codes, Labels, Place
 from xsumstat.io.texts import lowest_first
 
 # The name of the system of a frame that names none, and of the column of systems.
-SYSTEM = "system"
+SYSTEM, INPUT = "system", "input"
 # The attributes that name the columns of texts that are left out, and those of verdicts that could not be read.
 LEFT_OUT, UNREAD = "left_out", "unread"
 _OF_OUTPUTS = " (a number of each output, such as a length, needs rows of its own, like a metric)"
@@ -123,6 +123,27 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
     if system != SYSTEM or system in frame.columns or usual.recognised(columns, SYSTEM) is not None:
         return frame
     return frame.assign(**{SYSTEM: pd.Series(SYSTEM, index=frame.index, dtype=object)})
+
+
+def with_input(frame: pd.DataFrame, input: str | list[str]) -> tuple[pd.DataFrame, str, pd.DataFrame | None]:
+    """The frame with one column of inputs for several that name them together; its name, and these by its labels."""
+    if isinstance(input, str):
+        return frame, input, None
+    names = validate.several("input", input, "a column or several")
+    known_columns(frame, {f"input[{at}]": name for at, name in enumerate(names)})
+    if len(names) < 2:
+        return frame, *names, None
+    parts = [frame[name].astype(str).where(frame[name].notna()) for name in names]
+    rest = frame.drop(columns=names)
+    name = INPUT if INPUT not in rest.columns else ":".join(map(str, names))
+    joined = parts[0].str.cat(parts[1:], sep=":")
+    return rest.assign(**{name: joined}), name, frame[names].set_index(joined)[~joined.duplicated().to_numpy()]
+
+
+def with_parts(ds: xr.Dataset, parts: pd.DataFrame) -> xr.Dataset:
+    """The columns that name inputs together, as coordinates."""
+    of_input = parts.reindex(ds.indexes["input"])
+    return ds.assign_coords({str(name): ("input", of_input[name].to_numpy()) for name in parts.columns})
 
 
 def check_layout(frame: pd.DataFrame, metric: Any, wide: bool) -> None:
