@@ -54,9 +54,9 @@ def with_correlation(x, z, coefficient, level, resample, undefined, df):
     return defined - 1 if defined > 1 else df
 
 
-def with_few_inputs(pieces, coefficient, level, resample, shape, df):
-    """Satterthwaite's df of an average over fewer inputs than systems, if they are fewer."""
-    n, m = shape[0], int((~np.isnan(pieces["r"])).sum()) if level == "input" else shape[1]
+def with_few_inputs(pieces, coefficient, level, resample, shape, df, m=None):
+    """Satterthwaite's df of an average over fewer inputs (of m that are defined) than systems, if they are fewer."""
+    n, m = shape[0], int((~np.isnan(pieces["r"])).sum()) if m is None else m
     v = variance(pieces, coefficient, level, resample)
     if level != "input" or len(resample) < 2 or not 1 < m < n or not v > ROUNDING**2:
         return df
@@ -66,6 +66,7 @@ def with_few_inputs(pieces, coefficient, level, resample, shape, df):
 
 def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=None):
     """The interval before it is made to hold the estimate, by `df` or its own degrees of freedom."""
+    shown = level
     (x, z), all_labels, level, asked, resample = prepared((x, z), level, resample)
     pieces = parts(x, z, coefficient, level, undefined)
     given = df is not None
@@ -74,7 +75,7 @@ def as_made(x, z, coefficient, level, resample, confidence_level, undefined, df=
     result = nothing(theta, df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(theta):
         return result
-    if not given:
+    if not given and shown == "input":
         result["df"] = df = with_few_inputs(pieces, coefficient, level, resample, x.shape, df)
     n = len(x)
     stretch = 2 if coefficient == "pairwise_accuracy" else 1  # accuracies are judged on the scale 2p - 1
@@ -122,8 +123,11 @@ def difference(
     result = nothing(both["theta"], df)
     if too_few(x, coefficient, level, asked, resample) or math.isnan(both["theta"]):
         return result
-    few = [with_few_inputs(each, coefficient, level, resample, x.shape, df) for each in (first, second, both)]
-    result["df"] = df = min(df, *few)
+    if shown == "input":
+        few = [with_few_inputs(each, coefficient, level, resample, x.shape, df) for each in (first, second)]
+        either = int((~(np.isnan(first["r"]) & np.isnan(second["r"]))).sum())
+        few.append(with_few_inputs(both, coefficient, level, resample, x.shape, df, either))
+        result["df"] = df = min(df, *few)
     turn = np.transpose if shown == "within_system" else np.asarray
     one, two = (
         as_made(turn(a), turn(z), coefficient, shown, shown_resample, confidence_level, undefined, df) for a in (x, y)
@@ -131,7 +135,8 @@ def difference(
     v1, v2 = one["standard_error"] ** 2, two["standard_error"] ** 2
     v = variance(both, coefficient, level, resample)
     fell_back = one["fell_back"] or two["fell_back"]
-    if not fell_back and max(abs(both["theta"]), math.sqrt(v)) <= ROUNDING:  # the same on all data
+    equal = max(abs(both["theta"]), math.sqrt(v)) <= ROUNDING and (level != "system" or are_copies(x, y))
+    if not fell_back and equal:  # the same on all data
         value = both["theta"]
         return result | {"ci_low": value, "ci_high": value, "standard_error": 0.0, "bias": 0.0, "fell_back": False}
     known = v1 * v2 > 0 and math.isfinite(v1 + v2) and not fell_back
@@ -145,6 +150,12 @@ def difference(
     result.update(ci_low=min(low, both["theta"]), ci_high=max(high, both["theta"]), standard_error=math.sqrt(v))
     result.update(bias=both["theta"] - (c1 - c2), fell_back=not known)
     return result
+
+
+def are_copies(x, y):
+    """Whether scores are a linear function of others: metrics may rank all systems alike without."""
+    one, two = ((each - np.nanmean(each)) / np.nanstd(each) for each in (x, y))
+    return bool(np.nanmax(np.abs(one - two)) <= 1e-9)
 
 
 def hypotenuse(a, b, rho):

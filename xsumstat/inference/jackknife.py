@@ -293,10 +293,15 @@ def of_few_inputs(parts: Parts, dims: tuple[str, ...], spread: float, df: float)
 
     ``V²/(V_s²/(N−1) + V_i²/(M−1))`` for the variance V (`spread`), between M − 1 and `df`.
     """
-    if len(dims) < 2 or not (isinstance(parts, OfGroups) or isinstance(parts, OfAny) and parts.level == "input"):
+    if isinstance(parts, OfGroups) and parts.members == "system":
+        inputs = parts.n_defined
+    elif isinstance(parts, OfAny) and parts.level == "input":
+        inputs = int(np.isfinite(parts.inputs).sum())
+    else:
         return df
     systems = parts.shape[0]
-    inputs = parts.n_defined if isinstance(parts, OfGroups) else int(np.isfinite(parts.inputs).sum())
+    if len(dims) < 2:
+        return df
     if not 1 < inputs < systems or not spread > NOTHING**2:
         return df
     own, of_inputs = (variance(parts, (dim,)) for dim in ("system", "input"))
