@@ -127,7 +127,7 @@ def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
 
 def with_input(frame: pd.DataFrame, input: str | list[str]) -> tuple[pd.DataFrame, str, pd.DataFrame | None]:
     """The frame with one column of inputs for several that name them together; its name, and these by its labels."""
-    if isinstance(input, str):
+    if not isinstance(input, list | tuple):  # a set has no order
         return frame, input, None
     names = validate.several("input", input, "a column or several")
     known_columns(frame, {f"input[{at}]": name for at, name in enumerate(names)})
