@@ -364,6 +364,7 @@ def test_a_group_without_repeated_ratings_has_no_result():
     assert np.isnan(found.slope.sel(kind="a")).all() and np.isfinite(found.slope.sel(kind="b")).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_clusters_are_left_out_whole(ds):
     family = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]

@@ -190,6 +190,7 @@ def over_inputs(ds, **how):
 THREE = np.array([0.5] * 8 + [0.5] * 8 + [0.1] * 8), np.array(["a"] * 8 + ["b"] * 8 + ["c"] * 8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_strata_are_those_of_the_draw_also_where_their_probabilities_are_equal():
     ds = by_hand(*THREE)

@@ -162,6 +162,7 @@ def test_seeds_and_numbers(many):
     assert many.meta.sample_inputs(metric="a", n_means=2, n_spreads=1, n_each=7, rng=1).sizes["input"] == 14
 
 
+@pytest.mark.slow
 def test_each_input_of_a_bin_is_as_likely(many):
     bins = plain_bins(many.score.sel(metric="a").values, 5, 4)
     labels = many.input.values.tolist()

@@ -223,6 +223,7 @@ def test_rounding_decides_nothing_at_a_limit(unit):
         xr.testing.assert_equal(drops[0], drops[2])
 
 
+@pytest.mark.slow
 def test_the_best_of_each_input_and_the_drop_that_they_expect():
     ds = normal(60, 40, 0.7, 9)
     rng, drops = np.random.default_rng(0), {"any": [], "all": []}

@@ -129,6 +129,7 @@ def test_names_of_criteria(names, found):
     assert sorted(criteria.by_criterion(names.split())) == found
 
 
+@pytest.mark.slow
 def test_prompts_of_one_language(capsys, tmp_path):
     """A column of languages is no further dim where each prompt has one."""
     frame = long().query("criterion == 'correctness'").drop(columns=["criterion", "topic"])

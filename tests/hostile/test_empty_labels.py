@@ -38,6 +38,7 @@ def check(question, dim):
     same_numbers(ask(question, with_empty(labelled(rounded(3)), dim)), answer(question))
 
 
+@pytest.mark.slow
 @for_each("question, dim", [(name, dim) for name in QUICK for dim in ("system", "input")])
 def test_a_system_or_an_input_without_scores(question, dim):
     check(question, dim)

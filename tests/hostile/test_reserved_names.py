@@ -98,6 +98,7 @@ def test_every_analysis_is_asked_for_its_names():
     assert [name for name in xsumstat.__all__ if name not in readers and f"xsumstat.{name}(" not in text] == []
 
 
+@pytest.mark.slow
 @for_each("question", [*STANDING, *MORE])
 def test_a_further_dim_with_the_name_of_something_in_results_is_refused_at_once(question):
     """Eight names of each question, and each name of several questions; of one, all."""

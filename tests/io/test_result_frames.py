@@ -14,6 +14,7 @@ from xsumstat.io.result_frames import to_frame
 QUESTIONS = [name for name in ASKED if not name.startswith("corr, ")]
 
 
+@pytest.mark.slow
 @for_each("question", QUESTIONS)
 def test_no_row_repeats_what_another_says(question):
     """A value that belongs to fewer dims than a row has would stand there again and again."""

@@ -71,6 +71,7 @@ def test_tests_of_a_group_are_corrected_among_themselves(demo):
     assert "over all tests" not in tests.meta.conclusion()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_plans_of_tests_name_the_test_and_its_scope(demo):
     how = {"metric": "judge", "other": "bleu", "level": "input", "n_trials": 4, "n_resamples": 19, "n_inputs": [30]}

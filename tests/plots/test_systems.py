@@ -339,6 +339,7 @@ def test_no_whiskers_where_there_are_no_intervals_of_the_variable(demo):
     assert not whiskers(demo.meta.ci("human", n_resamples=50, rng=0).meta.plot.bars("standard_error"))
 
 
+@pytest.mark.slow
 def test_the_axis_of_bars_names_the_coefficient(demo):
     tasks = {name: {"ds": demo, "gold": "human", "coefficient": name} for name in ("pearson", "pairwise_accuracy")}
     axis = xsumstat.rank_tasks(tasks, n_resamples=9, rng=1).meta.plot.bars()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from helpers import by_turns
 
 from xsumstat.cli import main as cli
 
@@ -13,7 +14,7 @@ def ds(demo):
     return demo.assign_coords(family=("system", family), document=("input", [f"d{each}" for each in document]))
 
 
-@pytest.mark.parametrize("cluster", ["document", ("family", "document")])
+@pytest.mark.parametrize("cluster", by_turns([("document",), (("family", "document"),)]))
 def test_its_intervals_and_tests_are_those_with_clusters(ds, cluster):
     report = ds.meta.report("human", metric=["judge", "rouge", "bleu"], cluster=cluster)
     asked = {"metric": ["judge", "rouge", "bleu"], "cluster": cluster}
@@ -53,6 +54,7 @@ def test_reports_of_judges_say_what_takes_it(ds):
         ds.meta.report("human", kind="judge", metric="judge")
 
 
+@pytest.mark.slow
 def test_reports_of_judges_do_not_propose_families(ds):
     copied = ds.score.isel(system=[0]).assign_coords(system=["copy"])
     copies = xr.concat([ds.score, copied], "system", coords="minimal", compat="override").to_dataset(name="score")

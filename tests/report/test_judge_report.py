@@ -152,6 +152,7 @@ def test_what_is_refused_is_told_in_its_place(ds):
     assert told["May the judge replace a rater?"].startswith("Not answered: ")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_names_cannot_break_the_page(ds):
     worse = ds.assign_coords(system=["<b>", "a\x00b", "\u202eabc"], metric=["length", "<i>good", "bad", "human"])

@@ -237,6 +237,7 @@ def test_without_any_rating_there_is_no_report(frame):
         alone.meta.report("human", kind="judge")
 
 
+@pytest.mark.slow
 def test_whom_it_covers_and_where_it_stands(page):
     assert page.summary[-1] == (
         "Scope: these 3 systems on inputs like these, as graded by these 3 raters; other raters may give other "

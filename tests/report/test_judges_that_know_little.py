@@ -29,6 +29,7 @@ def plain_accuracy(frame, x, z):
     return np.mean(shares)
 
 
+@pytest.mark.slow
 def test_a_judge_that_knows_less_than_a_rater_does_not_agree_more():
     frame = coarse()
     ds = frame.reset_index().meta.to_scores(wide=True, ratings=["ann", "bob"])
@@ -282,6 +283,7 @@ def test_verdicts_that_single_runs_lack_are_counted():
         assert f"7 of {n} verdicts are missing in single runs" in " ".join(told.split())
 
 
+@pytest.mark.slow
 def test_raters_who_deviate_in_both_directions_are_named():
     frame = table(5, 80, judges=("near",)).drop(columns="length")
     frame["eve"], frame["bob"] = frame["eve"] - 1, frame["bob"] + 0.9

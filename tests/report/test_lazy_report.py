@@ -186,6 +186,7 @@ def test_stores_of_several_metrics_in_a_chunk_are_told(capsys, tmp_path, demo):
     assert status == 0 and "a.zarr holds 3 metrics in each chunk" in err and "stored chunks" not in err
 
 
+@pytest.mark.slow
 def test_the_bar_is_beside_the_answer(capsys, demo):
     lazy = demo.chunk(metric=1)
     metric_report.make_report(lazy, "demo", metric=["judge"], n_resamples=20, progress=True)

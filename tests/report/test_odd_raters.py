@@ -21,6 +21,7 @@ def changed(change, prompts=100):
     return frame.assign(bob=change(frame["bob"], np.random.default_rng(0)))
 
 
+@pytest.mark.slow
 def test_a_rater_on_another_scale_is_named():
     frame = changed(lambda each, rng: 20 * each)
     assert "bob rates from 20 to 100, the others from 1 to 5: means are mostly those of this rater" in weak(frame)

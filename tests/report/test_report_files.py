@@ -99,6 +99,7 @@ def test_a_device_is_written_to_and_not_replaced():
     assert not Path("/dev/null").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_told_with_the_files_name(capsys, scores):
     status, _, err = run(capsys, scores, "--gold", "human", "--output", "/dev/full", "--n-resamples", 19)

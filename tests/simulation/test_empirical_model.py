@@ -228,6 +228,7 @@ def test_coverage_of_scores_like_mine(demo):
     assert bool((found.width.sel(n_systems=8) > found.width.sel(n_systems=16)).all())
 
 
+@pytest.mark.slow
 def test_power_between_two_metrics(demo):
     tests = {"williams": {"test": "corr_test"}, "perm": {"test": "perm_test"}}
     keywords = {"level": "input", "tests": tests, "n_trials": 60, "n_resamples": 99, "rng": 1}

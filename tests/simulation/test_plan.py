@@ -68,6 +68,7 @@ def test_without_data_it_is_planned_from_a_model():
         xsumstat.plan(xsumstat.simulate(likert=5, truth=False, rng=1))
 
 
+@pytest.mark.slow
 def test_power_between_two_metrics(demo):
     asked = {"level": "input", "n_trials": 40, "n_resamples": 99, "rng": 1}
     found = xsumstat.plan(demo, metric="judge", other="bertscore", n_inputs=[4, 30], **asked)
