@@ -50,8 +50,10 @@ def test_the_command_line_takes_it_and_names_it_in_the_warning(ds, tmp_path, cap
 def test_reports_of_judges_say_what_takes_it(ds):
     with pytest.raises(ValueError, match="cluster='document' is for kind='metrics'"):
         ds.meta.report("human", kind="judge", metric="judge", cluster="document")
-    with pytest.warns(UserWarning, match="from 10 documents.*; ci, bias and compare_systems take cluster"):
-        ds.meta.report("human", kind="judge", metric="judge")
+    for name in ("document", "doc_id"):
+        told = f"from 10 documents.*; ci, bias and compare_systems take cluster='{name}'"
+        with pytest.warns(UserWarning, match=told):
+            ds.rename(document=name).meta.report("human", kind="judge", metric="judge")
 
 
 @pytest.mark.slow

@@ -19,6 +19,22 @@ def test_widths_of_all_designs(demo):
     assert bool((found.floor < found.width.min("n_inputs")).all()) and bool(found.mc_error.isnull().all())
 
 
+@pytest.mark.ignore_codes("few_inputs")
+def test_fewer_inputs_than_systems_have_the_width_that_ci_gives():
+    """Inputs on which a metric agrees differently, so that they add to the variance."""
+    rng = np.random.default_rng(4)
+    r = np.array([0.95, 0.9, 0.1, 0.5, 0.0, 0.8])
+    human = 0.8 * rng.normal(size=(14, 1)) + 0.6 * rng.normal(size=(14, 6))
+    metric = r * human + np.sqrt(1 - r**2) * rng.normal(size=(14, 6))
+    score = xr.DataArray([human, metric], dims=("metric", "system", "input"))
+    ds = score.assign_coords(metric=["human", "m"]).to_dataset(name="score")
+    own = ds.meta.ci("human", level="input", method="jackknife", resample="both")
+    assert 5 <= own.df.item() < 10  # of 14 systems and 6 inputs
+    here = xsumstat.plan(ds, "human", metric="m", level="input", n_systems=[14], n_inputs=[6, 13, 14, 40])
+    assert here.width.sel(n_inputs=6).item() == pytest.approx((own.ci_high - own.ci_low).item(), rel=1e-5)
+    assert bool((here.width.diff("n_inputs") < 0).all())
+
+
 def test_the_least_design_that_reaches_a_target(demo):
     asked = {"metric": "judge", "level": "input", "n_systems": [12, 24, 48]}
     found = xsumstat.plan(demo, target=0.1, **asked).squeeze("metric")

@@ -330,7 +330,10 @@ def test_documents_are_warned_of_and_planned_by_their_means():
         return ds.assign_coords(document=("input", of_input))
 
     pilot, asked = drawn(50), {"rating": "rating", "difference": 0.3, "target": 0.8, "n_raters": [3]}
-    with pytest.warns(UserWarning, match=r"from 50 documents.*; ds.groupby\('document'\).mean\(\) plans documents"):
+    with pytest.warns(
+        UserWarning,
+        match=r"from 50 documents.*; ds.groupby\('document'\).mean\(\).rename\(document='input'\) plans doc",
+    ):
         xsumstat.plan(pilot, **asked)
     means = pilot.groupby("document").mean().rename(document="input")
     n = int(xsumstat.plan(means, **asked).least_inputs.item())

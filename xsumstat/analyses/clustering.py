@@ -56,10 +56,9 @@ def of_inputs(score: xr.DataArray, name: str) -> IntArray:
     return of_labels(score, name, ("input",))[1]
 
 
-def are_unequal(codes: IntArray) -> bool:
-    """Whether few clusters hold most labels."""
-    sizes = np.bincount(codes)
-    return len(codes) ** 2 / float((sizes**2).sum()) < len(sizes) / 2
+def are_unequal(sizes: IntArray) -> bool:
+    """Whether few clusters of these sizes hold most labels."""
+    return float(sizes.sum()) ** 2 / float((sizes**2).sum()) < len(sizes) / 2
 
 
 def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
@@ -67,16 +66,15 @@ def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "")
     name = next((each for each in _DOCUMENTS if each in score.coords and score[each].dims == ("input",)), None)
     if "input" not in dims or name is None or chunking.is_lazy(score[name]):
         return
-    n = len(np.unique(of_labels(score, name, ("input",))[1]))
+    n = int(of_inputs(score, name).max()) + 1
     if 1 < n < score.sizes["input"]:
-        if not way:
-            whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
-            way = f"{arguments.given('cluster', name)}{whose} keeps documents together"
-        validate.warn(
+        whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
+        usual = f"{arguments.given('cluster', name)}{whose} keeps documents together"
+        told = (
             f"{score.sizes['input']:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are "
-            f"often alike; then intervals are too narrow, and tests are liberal; {way.format(name)}",
-            "documents",
+            "often alike; then intervals are too narrow, and tests are liberal"
         )
+        validate.warn(f"{told}; {way.format(name) or usual}", "documents", told=told, name=name)
 
 
 def without_cluster(function: str) -> str:
@@ -93,8 +91,8 @@ def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[st
 
 def _warn_unequal(codes: IntArray, dim: str) -> None:
     """Warn where few clusters hold most labels, because intervals undercover there."""
-    if are_unequal(codes):
-        sizes = np.bincount(codes)
+    sizes = np.bincount(codes)
+    if are_unequal(sizes):
         validate.warn(
             f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %",
             "unequal_clusters",

@@ -269,17 +269,16 @@ def _beyond_rounding(variance: FloatArray, size: FloatArray) -> FloatArray:
 def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
     if method == "paired_t":
         if group.codes is not None:
-            return _without_clusters(group), group.n_units - 1
+            return _without_clusters(group, group.codes), group.n_units - 1
         return group.differences.var(axis=1, ddof=1) / group.n, group.n - 1
     variance = group.first.var(axis=1, ddof=1) + group.second.var(axis=1, ddof=1)
     return variance / group.n, 2 * group.n - 2
 
 
-def _without_clusters(group: Pairs) -> FloatArray:
+def _without_clusters(group: Pairs, codes: IntArray) -> FloatArray:
     """Jackknife variance of mean differences, which leaves out each cluster in turn, about the mean of all."""
     g, mean = group.n_units, group.differences.mean(axis=1, keepdims=True)
-    others = group.n - np.bincount(group.codes if group.codes is not None else ())
-    moved = group.by_unit(group.differences - mean) / others
+    moved = group.by_unit(group.differences - mean) / (group.n - np.bincount(codes))
     return np.asarray((g - 1) / g * (moved**2).sum(axis=1))
 
 

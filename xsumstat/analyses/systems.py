@@ -193,14 +193,14 @@ def _clusters(score: xr.DataArray, cluster: str | None, method: str) -> IntArray
     """The cluster of each input; without `cluster`, documents are warned of."""
     if cluster is not None:
         codes = clustering.of_inputs(score, cluster)
-        n = int(codes.max()) + 1
-        if method == "bootstrap" and n < _FEW_CLUSTERS:
+        sizes = np.bincount(codes)
+        if method == "bootstrap" and len(sizes) < _FEW_CLUSTERS:
             validate.warn(
-                f"paired bootstrap tests of {validate.counted(n, 'cluster')} are liberal (with 5 clusters, 17 % of "
-                "equal systems differed at .05); use method='paired_t'",
+                f"paired bootstrap tests of {validate.counted(len(sizes), 'cluster')} are liberal (with 5 clusters, "
+                "17 % of equal systems differed at .05); use method='paired_t'",
                 "few_inputs",
             )
-        elif method == "paired_t" and clustering.are_unequal(codes):
+        elif method == "paired_t" and clustering.are_unequal(sizes):
             validate.warn(
                 "clusters of inputs have unequal sizes: paired t-tests are liberal; use method='monte_carlo'",
                 "unequal_clusters",

@@ -526,14 +526,14 @@ def warn(text: str, code: str = "", **fields: Any) -> None:
     warnings.warn(caveat.warning(), stacklevel=_level() - 1)
 
 
-def warn_once(text: str, code: str) -> None:
+def warn_once(text: str, code: str, **fields: Any) -> None:
     """The same, once for each call of a public function."""
     said = _SAID.get()
     if said is not None and code in said:
         return
     if said is not None:
         said.add(code)
-    warn(text, code)
+    warn(text, code, **fields)
 
 
 def takes(keyword: str) -> bool:

@@ -77,13 +77,12 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
         return
     shown = "; ".join(validate.listing([labels[at] for at in group]) for group in groups[:_NAMED])
     more = f"; … ({len(groups)} groups in all)" if len(groups) > _NAMED else ""
-    way = arguments.adding("cluster", "family")
-    families = f", or name families in a coordinate of systems and {way}" if has_cluster else ""
-    validate.warn_once(
+    families = f", or name families in a coordinate of systems and {arguments.adding('cluster', 'family')}"
+    told = (
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
-        f"each copy counts as a separate system; keep one of each{families}",
-        "near_copies",
+        "each copy counts as a separate system; keep one of each"
     )
+    validate.warn_once(told + families * has_cluster, "near_copies", told=told)
 
 
 def _groups(near: BoolArray) -> list[list[int]]:

@@ -300,9 +300,7 @@ def of_few_inputs(parts: Parts, dims: tuple[str, ...], spread: float, df: float)
     else:
         return df
     systems = parts.shape[0]
-    if len(dims) < 2:
-        return df
-    if not 1 < inputs < systems or not spread > NOTHING**2:
+    if len(dims) < 2 or not 1 < inputs < systems or not spread > NOTHING**2:
         return df
     own, of_inputs = (variance(parts, (dim,)) for dim in ("system", "input"))
     return min(df, satterthwaite(spread, (own, systems - 1), (of_inputs, inputs - 1)))

@@ -478,8 +478,8 @@ def call_of_choices(frame: pd.DataFrame, found: Mapping[str, str | None]) -> str
 def refuse_ambiguous(found: Roles, field: str) -> None:
     if field in found.ambiguous:
         names = found.ambiguous[field]
-        together = f"in Python input={names!r} joins them" if field == "input" else ""
+        together = f" (in Python input={names!r} joins them)" if field == "input" else ""
         raise ValueError(
             f"{len(names)} columns could name the {field}: {validate.listing(names)}; say which one: "
-            f"{arguments.naming(field)}{f' ({together})' if together else ''}"
+            f"{arguments.naming(field)}{together}"
         )

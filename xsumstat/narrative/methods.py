@@ -466,14 +466,10 @@ def _of_intervals(result: xr.Dataset) -> str:
         key = "fieller1954some" if method == "corrected" else None
     if method in ("bootstrap", "tost"):
         key = key or "efron1993introduction"
-    several = "method" in result.attrs and "method" not in attrs
-    kind = (
-        found.kind
-        if found.kind != "intervals"
-        else "of several kinds"
-        if several
-        else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
-    )
+    kind = found.kind
+    if kind == "intervals":
+        several = "method" in result.attrs and "method" not in attrs
+        kind = "of several kinds" if several else f"confidence intervals {_BY_T.get(method, '')}".rstrip()
     whom, source = found.over.scope, f" from {found.over.drawn}" if found.over.drawn else ""
     text = f"The {found.level} % intervals are {kind}{source}{f' [{key}]' if key else ''}"
     return f"{text}; they apply to {whom}." if whom else f"{text}."

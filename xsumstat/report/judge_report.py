@@ -243,12 +243,12 @@ def _answered(
 def _with_way_out(caveat: Caveat) -> Caveat:
     """Warnings of documents and near-copies name what takes `cluster=`, as this report does not."""
     if caveat.code == "near_copies":
-        return caveat.said(caveat.partition(", or name families")[0])
+        return caveat.said(caveat.fields["told"])
     if caveat.code != "documents":
         return caveat
     where = "" if arguments.in_python() else "in Python "
-    told = f"{where}ci, bias and compare_systems take cluster='document'"
-    return caveat.said(f"{caveat.rpartition('; ')[0]}; {told}")
+    way = f"{where}ci, bias and compare_systems take cluster={caveat.fields['name']!r}"
+    return caveat.said(f"{caveat.fields['told']}; {way}")
 
 
 def _nothing(question: str, people: People) -> str:

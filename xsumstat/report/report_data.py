@@ -124,7 +124,7 @@ def code(
         lines.append(f"metrics = {pprint.pformat(intervals['metric'].values.tolist(), width=_WIDTH, compact=True)}")
     shared = [*first, *([chosen] if chosen else []), *_given(intervals, "level", "coefficient")]
     clusters = tuple(str(intervals.attrs.get("cluster", "")).split())
-    shared += [f"cluster={clusters[0]!r}" if len(clusters) == 1 else f"cluster={clusters!r}"] if clusters else []
+    shared += [f"cluster={clusters if len(clusters) > 1 else clusters[0]!r}"] if clusters else []
     how = _given(intervals, "resample", "confidence_level")
     if "seed" in intervals.attrs:
         how += [f"n_resamples={intervals.attrs['n_resamples']}", f"rng={intervals.attrs['seed']}"]

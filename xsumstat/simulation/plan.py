@@ -157,7 +157,8 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    clustering.warn_of_documents(locate.checked_scores(ds), ("input",), "ds.groupby({!r}).mean() plans documents")
+    way = "ds.groupby({0!r}).mean().rename({0}='input') plans documents"
+    clustering.warn_of_documents(locate.checked_scores(ds), ("input",), way)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     raters = [None] if ratings is None else _raters(n_raters, ratings)
     pilot = _Pilot(ds, gold if ratings is None else ratings.gold, metric, ratings, raters)
