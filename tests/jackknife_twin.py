@@ -135,8 +135,8 @@ def difference(
     v1, v2 = one["standard_error"] ** 2, two["standard_error"] ** 2
     v = variance(both, coefficient, level, resample)
     fell_back = one["fell_back"] or two["fell_back"]
-    equal = max(abs(both["theta"]), math.sqrt(v)) <= ROUNDING and (level != "system" or are_copies(x, y))
-    if not fell_back and equal:  # the same on all data
+    equal = not fell_back and max(abs(both["theta"]), math.sqrt(v)) <= ROUNDING
+    if equal and (level != "system" or are_copies(x, y)):  # the same on all data
         value = both["theta"]
         return result | {"ci_low": value, "ci_high": value, "standard_error": 0.0, "bias": 0.0, "fell_back": False}
     known = v1 * v2 > 0 and math.isfinite(v1 + v2) and not fell_back

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from helpers import LEVELS, examples, pairwise, same, scores
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from xsumstat.analyses.measure import checked_measure
@@ -151,6 +151,7 @@ def test_intervals_are_the_twins_for_more_scores(level, name):
     st.sampled_from([BOTH, SYSTEM, INPUT]),
     st.sampled_from(["drop", "zero"]),
 )
+@example(*(3 * [np.zeros((5, 4))]), "pairwise_accuracy", "system", BOTH, "drop")
 def test_of_few_values_and_many_gaps_too(x, y, z, name, level, dims, undefined):
     """Ties, constants and gaps of every kind."""
     assume((~np.isnan(x + y + z)).any())
