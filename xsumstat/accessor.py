@@ -978,6 +978,7 @@ class DatasetMeta(_Meta):
         resample: str | tuple[str, ...] = "auto",
         n_resamples: int = 999,
         confidence_level: float = 0.95,
+        cluster: str | tuple[str, ...] | None = None,
         rng: int | SeedSequence | Generator | None = None,
         progress: bool | None = None,
     ) -> Dataset:
@@ -1029,6 +1030,7 @@ class DatasetMeta(_Meta):
         test: str = "t",
         alpha: float = 0.05,
         by: str | None = None,
+        cluster: str | None = None,
         min_items: int = 30,
     ) -> Dataset:
         """Test whether a judge may replace a human rater (alternative annotator test)."""
@@ -1065,6 +1067,7 @@ class DatasetMeta(_Meta):
         n_resamples: int = 9999,
         confidence_level: float = 0.95,
         by: str | None = None,
+        cluster: str | tuple[str, ...] | None = None,
         positive: float | str | Sequence[float | str] | None = None,
         missing: str = "pairwise",
         undefined: str = "drop",

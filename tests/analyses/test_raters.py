@@ -205,7 +205,7 @@ def test_ctrl_c_is_answered_between_labels(monkeypatch):
         rated((6, 400, 3)).meta.agreement("rating")
     assert len(asked) == 3
     how = krippendorff.alpha, "ordinal", 0.95
-    job = raters._Jackknifed(*how, {"system": 6, "input": 400})
+    job = raters._Jackknifed(*how, {"system": np.arange(6), "input": np.arange(400)}, False)
     stop = threading.Event()
     stop.set()
     out = np.empty((1, 22))

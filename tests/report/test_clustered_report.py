@@ -1,4 +1,4 @@
-"""`cluster=` of a report reaches its intervals and its tests of both scopes; reports of judges say what takes it."""
+"""`cluster=` of a report reaches its intervals and tests, those of judges and of rules, too."""
 
 import numpy as np
 import pytest
@@ -42,28 +42,85 @@ def test_the_command_line_takes_it_and_names_it_in_the_warning(ds, tmp_path, cap
     assert "clustered by document" in out and "come from 10 documents" not in err
     assert cli.main([*asked, "--cluster", "doc"]) == 2
     assert "did you mean 'document'?" in capsys.readouterr().err
-    for more, told in ((["--judge"], "--judge"), (["--require", "kendall >= .1"], "--require")):
-        assert cli.main([*asked, "--cluster", "document", *more]) == 2
-        assert f"reports of metrics, and {told} takes inputs as independent" in capsys.readouterr().err
 
 
-def test_reports_of_judges_say_what_takes_it(ds):
-    with pytest.raises(ValueError, match="cluster='document' is for kind='metrics'"):
-        ds.meta.report("human", kind="judge", metric="judge", cluster="document")
-    for name in ("document", "doc_id"):
-        told = f"from 10 documents.*; ci, bias and compare_systems take cluster='{name}'"
-        with pytest.warns(UserWarning, match=told):
-            ds.rename(document=name).meta.report("human", kind="judge", metric="judge")
+@pytest.fixture
+def rated(ds):
+    """Three raters and two judges of six systems, whose errors the inputs of a document share."""
+    rng = np.random.default_rng(0)
+    few = ds.isel(system=slice(6))
+    human = few.score.sel(metric="human", drop=True)
+    shared = np.repeat(rng.normal(size=(5, 6, 10)), 3, axis=2)
+    made = (3 + (human.values - 55) / 12 + 0.7 * shared + 0.3 * rng.normal(size=shared.shape)).round().clip(1, 5)
+    score = xr.DataArray(made[:2], dims=("metric", "system", "input"), coords={"metric": ["one", "two"]})
+    rating = (("rater", "system", "input"), made[2:])
+    found = xr.Dataset({"score": score, "rating": rating}).assign_coords(human.coords)
+    return found.assign_coords(length=(("system", "input"), rng.normal(size=human.shape)))
 
 
-@pytest.mark.slow
-def test_reports_of_judges_do_not_propose_families(ds):
-    copied = ds.score.isel(system=[0]).assign_coords(system=["copy"])
-    copies = xr.concat([ds.score, copied], "system", coords="minimal", compat="override").to_dataset(name="score")
-    with pytest.warns(UserWarning, match="near-copies among the systems: .* keep one of each$"):
-        copies.drop_vars("document").meta.report("human", kind="judge", metric="judge")
-    with pytest.warns(UserWarning, match="keep one of each, or name families .* pass cluster='family'"):
-        copies.drop_vars("document").meta.report("human", metric="judge")
+@pytest.mark.ignore_codes("documents")
+def test_reports_of_judges_keep_documents_together(rated):
+    """Each call of the page is the one that its code shows; systems and plans say how they could."""
+    page = rated.meta.report("rating", kind="judge", cluster=("family", "document"))
+    asked = {"cluster": ("family", "document")}
+    xr.testing.assert_identical(page.results["agreement"], rated.meta.agreement("rating", rng=0, **asked))
+    ceiling = page.results["human_ceiling"]
+    how = {name: ceiling.attrs[name] for name in ("level", "coefficient")}
+    xr.testing.assert_identical(
+        ceiling, rated.meta.human_ceiling("rating", metric=["one", "two"], rng=0, **how, **asked)
+    )
+    alone = rated.meta.alt_test("rating", metric=["one", "two"], cluster="document")
+    xr.testing.assert_identical(page.results["alt_test"], alone)
+    for name in ("compare_metrics", "ci weighted_kappa", "bias"):
+        assert page.results[name].attrs["cluster"] == "family document", name
+    assert page.results["bias_by_system"].attrs["cluster"] == "document"
+    assert "clustered by family and document" in str(page) and "clustered by document" in str(page)
+    again = {"ds": rated}
+    exec(page.code, again)  # noqa: S102
+    for name, result in page.results.items():
+        xr.testing.assert_identical(again[name.replace(" ", "_")], result)
+
+
+@pytest.mark.ignore_codes("documents")
+def test_reports_of_judges_name_it(rated):
+    with pytest.warns(UserWarning, match="from 10 documents.*; cluster='doc_id' keeps documents together"):
+        rated.rename(document="doc_id").meta.report("rating", kind="judge", metric="one")
+    with pytest.raises(ValueError, match="cluster must be a coordinate .* got 'doc'; did you mean"):
+        rated.meta.report("rating", kind="judge", cluster="doc")
+
+
+def test_rules_keep_documents_together(rated, tmp_path, capsys):
+    """The lower limit, the verdict of the test and the bias are those with clusters."""
+    columns = {name: rated.score.sel(metric=name, drop=True) for name in ("one", "two")}
+    columns |= {f"r{at}": rated.rating.isel(rater=at, drop=True) for at in range(3)} | {"length": rated.length}
+    frame = xr.Dataset(columns).to_dataframe().reset_index()[["system", "input", "document", *columns]]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    asked = [str(tmp_path / "a.csv"), "--raters", "r0", "r1", "r2", "--metric", "one", "--level", "input"]
+    want = rated.meta.ci(rated.rating.mean("rater"), metric="one", level="input", coefficient="pearson",
+                         cluster="document")  # fmt: skip
+    low = float(want.ci_low[0])
+    assert low != float(rated.drop_vars("document").meta.ci(rated.rating.mean("rater"), metric="one", level="input",
+                                                            coefficient="pearson").ci_low[0])  # fmt: skip
+    for bound, status in ((low - 1e-6, 0), (low + 1e-6, 1)):
+        rule = ["--require", f"pearson >= {bound:.9f}", "--cluster", "document"]
+        assert cli.main([*asked, *rule]) == status
+    capsys.readouterr()
+    rules = [part for rule in ("alt_test", "bias") for part in ("--require", rule)]
+    assert cli.main([*asked, "--judge", *rules, "--cluster", "document"]) in (0, 1)
+    out, err = capsys.readouterr()
+    assert "alt_test: " in out and "bias: " in out and "clustered by document" in out
+    assert "--cluster document keeps" not in err
+
+
+@pytest.mark.ignore_codes("documents")
+def test_a_class_is_for_a_coefficient_of_classes(rated):
+    """`positive` is not ignored."""
+    with pytest.raises(ValueError, match="positive needs a coefficient of classes"):
+        rated.meta.report("rating", kind="judge", positive=5)
+    one = rated.rating.isel(rater=0, drop=True)
+    page = rated.drop_vars("rating").meta.report(one, kind="judge", positive=4, coefficient="f1", level="global")
+    want = rated.meta.ci(one, positive=4, coefficient="f1", level="global")
+    np.testing.assert_array_equal(page.results["ci"].ci_low, want.ci_low)
 
 
 def test_a_report_has_a_conclusion(ds):

@@ -136,7 +136,7 @@ def bias(
     dims = random_dims(resample, dims, scores.shape)
     checks.check_resampled(scores, dims)
     near_copies.check(scores, dims, names)
-    clusters = clustering.of_scores(scores, names, dims)
+    clusters = clustering.of_scores(scores.score, names, dims)
     question = Question(level, method, tuple(each.is_group for each in columns), dims, clusters)
     lazy = chunking.is_lazy(scores.score) or chunking.is_lazy(scores.gold)
     ended = {} if lazy else ceilings.of(scores.score, scores.gold)

@@ -13,17 +13,17 @@ from xsumstat.coefficients.record import Measure
 from xsumstat.core import arguments, validate
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import chunking, facts
-from xsumstat.dataset import scores as schema
 
 # Coordinates of the documents that inputs are parts of; the first is what readers of WMT's files call it.
 _DOCUMENTS = ("document", "doc", "doc_id", "docid", "document_id", "source_document", "source_doc", "article")
 
 
-def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tuple[str, ...]:
+def checked(cluster: Any, measure: Measure | None = None, given: Any = None, refused: str = "") -> tuple[str, ...]:
     """The names of coordinates that `cluster` gives, none by default; `refused` names what excludes clusters."""
     if cluster is None:
         return ()
-    excluding = {refused: bool(refused), "given": given is not None, "missing='available'": measure.own_cells}
+    own_cells = measure is not None and measure.own_cells
+    excluding = {refused: bool(refused), "given": given is not None, "missing='available'": own_cells}
     for name in (name for name, excludes in excluding.items() if excludes):
         raise ValueError(f"cluster={cluster!r} does not go with {name}; leave one of them out")
     return (
@@ -31,17 +31,17 @@ def checked(cluster: Any, measure: Measure, given: Any, refused: str = "") -> tu
     )
 
 
-def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
+def of_scores(score: xr.DataArray, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
     """The cluster of each system and of each input; None without names. Labels without a name are alone."""
     if not names:
-        warn_of_documents(scores.score, dims)
+        warn_of_documents(score, dims)
         return None
-    if chunking.is_lazy(scores.score):
+    if chunking.is_lazy(score):
         raise ValueError(f"cluster={validate.listing(names)} needs scores in memory: ds.load()")
-    found = {dim: np.arange(scores.score.sizes[dim]) for dim in facts.CELLS}
+    found = {dim: np.arange(score.sizes[dim]) for dim in facts.CELLS}
     used: dict[str, str] = {}
     for name in names:
-        dim, codes = of_labels(scores.score, name, facts.CELLS)
+        dim, codes = of_labels(score, name, facts.CELLS)
         if dim in used:
             raise ValueError(f"cluster names two coordinates of {dim}s, {used[dim]!r} and {name!r}; name one")
         used[dim] = name
@@ -54,6 +54,24 @@ def of_scores(scores: schema.Scores, names: tuple[str, ...], dims: tuple[str, ..
 def of_inputs(score: xr.DataArray, name: str) -> IntArray:
     """The cluster of each input."""
     return of_labels(score, name, ("input",))[1]
+
+
+def of_items(score: xr.DataArray, cluster: Any) -> IntArray | None:
+    """The cluster of each input, for tests of outputs: "input" keeps those of one input together."""
+    if cluster is None:
+        warn_of_documents(score, ("input",))
+        return None
+    if cluster == "input":
+        return np.arange(score.sizes["input"])
+    codes = of_inputs(score, cluster)
+    _warn_unequal(codes, "input")
+    return codes
+
+
+def inputs_of(score: xr.DataArray, cluster: Any) -> str | None:
+    """The one of the names in `cluster` that describes inputs."""
+    described = [groups.described_by(score, "cluster", name, facts.CELLS) for name in checked(cluster)]
+    return next((str(each.name) for each in described if each.dims == ("input",)), None)
 
 
 def are_unequal(sizes: IntArray) -> bool:

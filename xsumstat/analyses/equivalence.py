@@ -245,7 +245,7 @@ def dominance(
         check_along(scores.score, along, base)
     measure = on_scale(measure, scores)
     pairs = Pairs(scores, targets, None, [], [])
-    of_scores = clustering.of_scores(scores, clusters, dims)
+    of_scores = clustering.of_scores(scores.score, clusters, dims)
     how = BootstrapInterval("percentile", dims, draws.n_resamples, draws.seed, 0.95, clusters=of_scores)
     found = equivalence_tests.drawn(pairs, measure, how, None, progress)
     # A probability turns about one half when the two metrics change places, as a difference does about 0.
@@ -340,7 +340,7 @@ class _Test:
             return replace(self, measure=measure), pairs
         dims = random_dims(self.resample, self.interval.dims, pairs.scores.shape)
         near_copies.check(pairs.scores, dims, self.clusters)
-        clusters = clustering.of_scores(pairs.scores, self.clusters, dims)
+        clusters = clustering.of_scores(pairs.scores.score, self.clusters, dims)
         interval = replace(self.interval, dims=dims, clusters=clusters)
         return replace(self, measure=measure, interval=interval), pairs
 

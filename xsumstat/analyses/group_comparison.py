@@ -125,7 +125,7 @@ def compare_groups(
     checks.check_resampled(scores, dims)
     measure = settled(measure, scores, threshold, calibrate_on, gold, positive)
     near_copies.check(scores, dims, names)
-    clusters = clustering.of_scores(scores, names, dims)
+    clusters = clustering.of_scores(scores.score, names, dims)
     targets = tuple((at, row) for at in scores.rows for row in range(groups.n_rows))
     job = GroupJackknife(targets, measure, groups, dims, confidence_level, clusters=clusters)
     found = _found(scores, job, by, labels, progress)

@@ -65,6 +65,7 @@ def human_ceiling(
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     by: str | None = None,
+    cluster: str | tuple[str, ...] | None = None,
     positive: float | str | Sequence[float | str] | None = None,
     missing: str = "pairwise",
     undefined: str = "drop",
@@ -81,7 +82,7 @@ def human_ceiling(
     {along.raters level coefficient}
     method : {"auto", "jackknife", "bootstrap"}, default "auto"
         "auto" is the jackknife where `ci` uses it, if all scored the same outputs of 4 systems or more.
-    {interval.plain resample.auto n_resamples confidence_level by positive missing undefined rng progress}
+    {interval.plain resample.auto n_resamples confidence_level by cluster positive missing undefined rng progress}
 
     {dataset}
         `metric` has the metrics, and "rater" for the raters themselves. On (metric, ...): ``correlation`` (mean over
@@ -113,10 +114,10 @@ def human_ceiling(
         validate.choice("interval", interval, ("percentile", "basic", "normal"))
     measure = checked_measure(level, coefficient, missing, undefined)
     dims = checked_resample(resample, measure, layers=False, auto=True)
+    names = clustering.checked(cluster, measure, refused="resample='cell'" if "cell" in dims else "")
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
-    clustering.warn_of_documents(score, dims, clustering.without_cluster("human_ceiling"))
     calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
@@ -134,21 +135,23 @@ def human_ceiling(
     dims = random_dims(resample, dims, scores.shape)
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
-    near_copies.check(scores, dims)
+    near_copies.check(scores, dims, names)
+    clusters = clustering.of_scores(scores.score, names, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
-    attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims}
+    attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims, "cluster": names or None}
     if method == "jackknife":
-        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, dims, confidence_level)
+        job: BootstrapCeiling | JackknifeCeiling = JackknifeCeiling(*of_all, dims, confidence_level, clusters)
     else:
         kind = interval or "percentile"
-        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level)
+        how = BootstrapInterval(kind, dims, draws.n_resamples, draws.seed, confidence_level, clusters)
         job, attrs = BootstrapCeiling(*of_all, how), {**attrs, "interval": kind, **draws.attrs}
     found = _found(job, scores, along, draws.progress)
     members = levels.members(level)
     copied = measure.coefficient.copies_agree and level != "global" and members in dims
     if attrs.get("interval") == "percentile" and copied:
-        found = _without_copies(found, scores, members, measure.coefficient.bounds)
+        of_members = None if clusters is None else clusters[facts.CELLS.index(members)]
+        found = _without_copies(found, scores, members, measure.coefficient.bounds, of_members)
     if classes:
         by_rater = _by_first(found["by_rater"], along, ratings.sizes[along])
         found = found.drop_vars("by_rater").assign(by_rater=by_rater)
@@ -193,13 +196,18 @@ def _found(
     return found.assign({name: found[name].where(judged) for name in NAMES if "difference" in name})
 
 
-def _without_copies(found: xr.Dataset, scores: schema.Scores, members: str, bounds: tuple[float, float]) -> xr.Dataset:
+def _without_copies(
+    found: xr.Dataset, scores: schema.Scores, members: str, bounds: tuple[float, float], clusters: IntArray | None
+) -> xr.Dataset:
     """Limits of an accuracy with ties less what copies of a drawn member (a system) add, which agree with each other.
 
-    Of k members a share 1/k of the drawn pairs are copies on average, with the value 1.
+    Of k members in g clusters of one size a share (g − 1)/(g(k − 1)) of the drawn pairs are copies on average, with the
+    value 1; that is 1/k where each is its own cluster.
     """
     n = (scores.score.notnull() & scores.gold.notnull()).sum(members)
-    share = (1 / n.where(n > 1)).mean([dim for dim in n.dims if dim not in found["correlation"].dims])
+    several = n.where(n > 1)
+    share = 1 / several if clusters is None else (1 - 1 / (int(clusters.max()) + 1)) / (several - 1)
+    share = share.mean([dim for dim in n.dims if dim not in found["correlation"].dims])
     kept = 1 - share.reset_coords(drop=True)
     limits = {name: (found[name] - (1 - kept)) / kept for name in ("ci_low", "ci_high")}
     limits = {name: limit.clip(*bounds) for name, limit in limits.items()}

@@ -192,7 +192,9 @@ class _Asked:
         checks.warn_few_inputs(scores, dims, job.measure.level)
         near_copies.check(scores, dims, self.clusters)
         targets = tiled(job.targets, scores.shape)
-        return replace(job, targets=targets, dims=dims, clusters=clustering.of_scores(scores, self.clusters, dims))
+        return replace(
+            job, targets=targets, dims=dims, clusters=clustering.of_scores(scores.score, self.clusters, dims)
+        )
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ def agreement(
     resample: str | tuple[str, ...] = "auto",
     n_resamples: int = 999,
     confidence_level: float = 0.95,
+    cluster: str | tuple[str, ...] | None = None,
     rng: int | np.random.SeedSequence | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
@@ -54,7 +55,7 @@ def agreement(
         Weight of a disagreement: all alike, by the ranks between, or by the squared difference.
     method : {"jackknife", "bootstrap"}, default "jackknife"
         Leave out each system and each input, or take quantiles of resamples.
-    {resample.auto n_resamples.draws confidence_level rng progress}
+    {resample.auto n_resamples.draws confidence_level cluster rng progress}
 
     {dataset}
         On additional dims: ``alpha`` (at most 1; chance is 0), ``ci_low``, ``ci_high``, ``standard_error``
@@ -81,16 +82,21 @@ def agreement(
     validate.choice("measurement", measurement, MEASUREMENTS)
     validate.choice("method", method, ("jackknife", "bootstrap"))
     dims = checked_dims(resample)
+    names = clustering.checked(cluster)
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     how = krippendorff.alpha, measurement, confidence_level
     sizes = {dim: ratings.sizes[dim] for dim in facts.CELLS}
     rated = int(ratings.notnull().any([dim for dim in ratings.dims if dim != "system"]).sum())
     dims = random_dims(resample, dims, (rated, sizes["input"]))
-    clustering.warn_of_documents(ratings, dims, clustering.without_cluster("agreement"))
-    plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed)
-    left_out = {dim: size for dim, size in sizes.items() if dim in dims}
-    job = _Jackknifed(*how, left_out) if method == "jackknife" else _Bootstrapped(*how, plan)
+    clusters = clustering.of_scores(ratings, names, dims)
+    plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed, clusters=clusters)
+    units = dict(zip(facts.CELLS, clusters or map(np.arange, sizes.values()), strict=True))
+    job = (
+        _Jackknifed(*how, {dim: units[dim] for dim in facts.CELLS if dim in dims}, clusters is not None)
+        if method == "jackknife"
+        else _Bootstrapped(*how, plan)
+    )
     found = labelled.over_labels(
         job, [(ratings, ("system", "input", along))], "_all", _TYPES, lazy=False, progress=draws.progress
     )
@@ -104,7 +110,7 @@ def agreement(
     )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
     attrs["n_raters"] = int(ratings.notnull().any([dim for dim in ratings.dims if dim != along]).sum())
-    attrs |= {"resample": dims, **(draws.attrs if method == "bootstrap" else {})}
+    attrs |= {"resample": dims, "cluster": names or None, **(draws.attrs if method == "bootstrap" else {})}
     return results.result(result, ratings, analysis="agreement", method=method, **attrs)
 
 
@@ -166,13 +172,18 @@ class _Bootstrapped(_Alpha[RatedCells]):
 
 @dataclass(frozen=True)
 class _Jackknifed(_Alpha[list[alpha.Without]]):
-    """With the interval of its jackknife over the random dims; `sizes` has "system" before "input"."""
+    """With the interval of its jackknife; `units`: the cluster of each label of the random dims, systems first."""
 
-    sizes: dict[str, int]
+    units: dict[str, IntArray]
+    clustered: bool
 
     @property
     def n_resamples(self) -> int:  # type: ignore[override]
-        return sum(self.sizes.values())
+        return sum(self._sizes)
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [int(codes.max(initial=-1)) + 1 for codes in self.units.values()]
 
     @property
     def n_blocks(self) -> int:
@@ -184,7 +195,8 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
     def ready(self, at: slice, x: FloatArray, z: Any = None, *beside: Any) -> list[alpha.Without]:
         rated = RatedCells.of(x)
         where = {"system": rated.systems, "input": rated.inputs}
-        return [alpha.Without(rated, where[dim], size, self.measurement) for dim, size in self.sizes.items()]
+        labels = [codes[where[dim]] for dim, codes in self.units.items()]
+        return [alpha.Without(rated, of, n, self.measurement) for of, n in zip(labels, self._sizes, strict=True)]
 
     def block(self, ready: list[alpha.Without], block: int, out: FloatArray, stop: threading.Event | None) -> None:
         labels = [(without, at) for without in ready for at in range(without.size)]
@@ -197,15 +209,16 @@ class _Jackknifed(_Alpha[list[alpha.Without]]):
     def finish(self, ready: list[alpha.Without], counts: IntArray | None, samples: FloatArray) -> FloatArray:
         rated = ready[0].rated
         value = self.estimate(rated)
-        by_dim = np.split(samples[0], np.cumsum(list(self.sizes.values()))[:-1])
+        by_dim = np.split(samples[0], np.cumsum(self._sizes)[:-1])
         without = [each[leave.labels] for each, leave in zip(by_dim, ready, strict=True)]
         undefined = sum(np.isnan(each).sum() for each in without)
-        variances = [deleted_variance(each) for each in without]
+        about = value if self.clustered else None
+        variances = [deleted_variance(each, about) for each in without]
         if np.isnan(variances).any():
             return np.array([[value, *[math.nan] * 3, undefined]], dtype=float).T
         if len(variances) == 2:
-            cells = np.arange(len(rated.size))
-            of_cells = alpha.without_each(rated, cells, len(cells), self.measurement)
+            cells = np.unique(ready[0].label * ready[1].size + ready[1].label, return_inverse=True)[1].reshape(-1)
+            of_cells = alpha.without_each(rated, cells, int(cells.max()) + 1, self.measurement)
             variances.append(sum(variances) - deleted_variance(of_cells))
         error = math.sqrt(max(variances))
         off = sum((len(each) - 1) * (float(np.nanmean(each)) - value) for each in without)
@@ -400,6 +413,7 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
         named = rating.name in ds.data_vars and along in ds[rating.name].dims
         values = rating if named else rating.rename("rating")
         _warn_unmatched(ds, values)
+        values = _described(values, ds)
     else:
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
@@ -415,6 +429,19 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)
+
+
+def _described(ratings: xr.DataArray, ds: xr.Dataset) -> xr.DataArray:
+    """Ratings with the coordinates that describe the systems and inputs of `ds`, besides their own."""
+    for name, coord in ds.coords.items():
+        dim = coord.dims[0] if len(coord.dims) == 1 else None
+        if dim not in facts.CELLS or dim not in ratings.dims or name == dim or name in ratings.coords:
+            continue
+        if dim in ds.indexes and dim in ratings.indexes:
+            ratings = ratings.assign_coords({name: (dim, coord.reindex({dim: ratings.indexes[dim]}).values)})
+        elif ratings.sizes[dim] == coord.size:
+            ratings = ratings.assign_coords({name: (dim, coord.values)})
+    return ratings
 
 
 def higher_is_better(ds: xr.Dataset, ratings: xr.DataArray, along: str = "rater") -> xr.DataArray:

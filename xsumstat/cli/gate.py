@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from xsumstat.analyses import drift
+from xsumstat.analyses import clustering, drift
 from xsumstat.analyses.measure import AUTO
 from xsumstat.catalogue.raters import WINNING
 from xsumstat.coefficients.table import COEFFICIENTS
@@ -85,6 +85,7 @@ def check(
     level: str = "auto",
     positive: Any = None,
     resample: str = AUTO,
+    cluster: str | tuple[str, ...] | None = None,
     confidence_level: float = 0.95,
     alpha: float = 0.05,
     anchor: xr.Dataset | None = None,
@@ -97,19 +98,22 @@ def check(
     `report` is the report of these scores with these settings, if there is one.
     """
     asked = judge_subject.subject(ds, gold, metric)
+    of_inputs = clustering.inputs_of(asked.ds["score"], cluster)
     try:
         with value_checks.held() as held:
             if required.of == "drift":
                 level, coefficient = judge_subject.measure(asked, level, coefficient)
-                found = _drift(asked, anchor, required, report, alpha=alpha, level=level, coefficient=coefficient)
+                how: dict[str, Any] = {"level": level, "coefficient": coefficient, "cluster": of_inputs}
+                found = _drift(asked, anchor, required, report, alpha=alpha, **how)
                 each = _drifts(asked, found)
             elif required.of == "alt_test":
-                each = _may_replace(asked, alpha, margin)
+                each = _may_replace(asked, alpha, margin, of_inputs)
             elif required.of == "bias":
-                each = _unbiased(asked, required.bound, alpha, resample)
+                each = _unbiased(asked, required.bound, alpha, {"resample": resample, "cluster": cluster})
             else:
                 of_classes = positive if is_of_classes(required.of) else None
                 how = {"confidence_level": confidence_level, "positive": of_classes, "resample": resample}
+                how["cluster"] = cluster
                 each = _agrees(asked, required, level, **how)
         codes = _LEFT_OUT if required.of in COEFFICIENTS else _LEFT_OUT[:1]
         left_out = [str(caveat) for caveat in held.caveats if caveat.code in codes]
@@ -167,11 +171,13 @@ def _agrees(asked: judge_subject.Subject, required: Requirement, level: str, **h
     return each
 
 
-def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | None) -> list[_OfJudge]:
+def _may_replace(
+    asked: judge_subject.Subject, alpha: float, margin: float | None, cluster: str | None
+) -> list[_OfJudge]:
     if asked.people.rating is None:
         raise ValueError("alt_test needs ratings by several humans; each output has one human score")
     how = {} if margin is None else {"margin": margin}
-    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha, **how)
+    found = asked.ds.meta.alt_test(asked.people.rating, metric=asked.judges, alpha=alpha, cluster=cluster, **how)
     each = []
     for label in asked.judges:
         rate = float(found["winning_rate"].sel(metric=label))
@@ -185,16 +191,16 @@ def _may_replace(asked: judge_subject.Subject, alpha: float, margin: float | Non
     return each
 
 
-def _unbiased(asked: judge_subject.Subject, bound: float | None, alpha: float, resample: str) -> list[_OfJudge]:
+def _unbiased(
+    asked: judge_subject.Subject, bound: float | None, alpha: float, random: dict[str, Any]
+) -> list[_OfJudge]:
     """Slopes within a bound, or without one not significant (Holm), for each judge; and then no favoured system."""
-    of_systems = judge_questions.by_system(asked, alpha) if bound is None else None
+    of_systems = judge_questions.by_system(asked, alpha, random["cluster"]) if bound is None else None
     if not asked.given and of_systems is None:
         alike = f"; {wording.listed(asked.alike)}: the same for all outputs of an input" if asked.alike else ""
         raise ValueError(f"bias needs a covariate such as length or position that differs between outputs{alike}")
     each = (
-        _by_covariates(asked, bound, alpha, resample)
-        if asked.given
-        else [(UNKNOWN, label, "") for label in asked.judges]
+        _by_covariates(asked, bound, alpha, random) if asked.given else [(UNKNOWN, label, "") for label in asked.judges]
     )
     if of_systems is None:
         return each
@@ -223,9 +229,11 @@ def _worst(statuses: list[int]) -> int:
     return max(statuses, key=(MET, UNKNOWN, NOT_MET).index)
 
 
-def _by_covariates(asked: judge_subject.Subject, bound: float | None, alpha: float, resample: str) -> list[_OfJudge]:
+def _by_covariates(
+    asked: judge_subject.Subject, bound: float | None, alpha: float, random: dict[str, Any]
+) -> list[_OfJudge]:
     """The same by the covariates alone."""
-    how = {"metric": asked.judges, "given": asked.given, "resample": resample}
+    how = {"metric": asked.judges, "given": asked.given, **random}
     found = asked.ds.meta.bias(asked.people.noisy, **how, confidence_level=1 - alpha)
     found = found.meta.adjust("holm")
     named, each = found["metric"].values.tolist(), []

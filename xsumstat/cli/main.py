@@ -253,6 +253,11 @@ def _positive(words: list[str] | None) -> list[Any] | None:
     return found
 
 
+def _cluster(args: argparse.Namespace) -> str | tuple[str, ...] | None:
+    names = args.cluster
+    return names[0] if names and len(names) == 1 else None if names is None else tuple(names)
+
+
 def _positive_of_rules(args: argparse.Namespace, required: list[gate.Requirement]) -> bool:
     """Whether only rules, and not the report's coefficient, know positive classes."""
     own = args.coefficient is not None and gate.is_of_classes(args.coefficient)
@@ -328,8 +333,7 @@ def _run(args: argparse.Namespace) -> int:
         anchor = _anchor(args)
         ds, answers = _answers(args, lazy, required, anchor)
         how = {"gold": args.gold, "metric": args.metric, "level": args.level, "alpha": args.alpha}
-        how["resample"] = args.resample
-        how["positive"] = _positive(args.positive)
+        how |= {"resample": args.resample, "cluster": _cluster(args), "positive": _positive(args.positive)}
         how |= {"anchor": anchor, "coefficient": args.coefficient, "margin": args.margin}
         how["report"] = answers if isinstance(answers, judge_report.JudgeReport) else None
         verdicts = [gate.check(ds, each, confidence_level=args.confidence_level, **how) for each in required]
@@ -373,11 +377,6 @@ def _check_numbers(args: argparse.Namespace, required: list[gate.Requirement]) -
         validate.n_draws("n_resamples", args.n_resamples, 2)
     for name in ("confidence_level", "alpha"):
         validate.fraction(name, getattr(args, name))
-    if args.cluster is not None and (args.judge or required):
-        what = "--judge" if args.judge else "--require"
-        raise ValueError(
-            f"--cluster is for reports of metrics, and {what} takes inputs as independent; in Python: ci, bias"
-        )
     if args.margin is None:
         return
     validate.number("margin", args.margin, 0.0, 1.0)
@@ -409,6 +408,7 @@ def _answers(
     names = ("gold", "level", "coefficient", "confidence_level", "adjust", "alpha")
     shared: dict[str, Any] = {name: getattr(args, name) for name in names} | {"rng": args.seed}
     shared["positive"] = None if _positive_of_rules(args, required) else _positive(args.positive)
+    shared["cluster"] = _cluster(args)
     answers: metric_report.Report | judge_report.JudgeReport
     if args.judge:
         bounds = [each.bound for each in required if each.of == "drift" and each.bound is not None]
@@ -420,7 +420,6 @@ def _answers(
         if n_runs > 1:
             _say(f"every score is the {judge_runs.told(n_runs)}; --judge reports how well runs agree")
         drawn = {"resample": args.resample, "n_resamples": args.n_resamples}
-        drawn["cluster"] = None if args.cluster is None else tuple(args.cluster)
         keep = args.output is not None
         answers = metric_report.make_report(
             judge_runs.averaged(ds), name, metric=_metrics(ds, args), **drawn, **shared, keep_samples=keep

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from xsumstat.analyses import clustering
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import golds, locate, scale_checks, wording
 from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
@@ -78,7 +79,7 @@ def about_judges(
     severity = about.severity
     severe = severity is not None and abs(severity.above) > _SEVERE * severity.sd
     told = f"The rater {severity.told}." if severity is not None and severe else ""
-    agree = [Ask("agreement", {**rated, **limits, **_resample(measure), **drawn}, also=told)]
+    agree = [Ask("agreement", {**rated, **limits, **_random(measure), **drawn}, also=told)]
     of_raters = {**rated, "metric": about.judges, **measure, **limits, **drawn}
     ceiling = [Ask("human_ceiling", of_raters, picture="forest")]
     alone = [Ask("ci", {**of_judges, **measure, **limits}, picture="forest")]
@@ -100,7 +101,7 @@ def about_judges(
     classes = scale_checks.values_of(people.each)
     if 2 <= len(classes) <= scale_checks.MOST_GRADES:
         found["Does the judge give the same grades as the raters?"] = _same(
-            about, len(classes) == 2, {**limits, **_resample(measure)}, drawn["rng"]
+            about, len(classes) == 2, {**limits, **_random(measure)}, drawn["rng"]
         )
     found[BIAS] = _errors(about, groups, measure, limits, adjust, alpha)
     lacking = _lacking(about)
@@ -108,7 +109,7 @@ def about_judges(
         how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": drawn["rng"]}
         found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
-        how = {**rated, "metric": about.judges, "alpha": alpha}
+        how = {**rated, "metric": about.judges, "alpha": alpha, **_of_inputs(about.ds, measure)}
         if margin is None:
             crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
             asks = [Ask("alt_test", how), crowd]
@@ -118,9 +119,15 @@ def about_judges(
     return found
 
 
-def _resample(measure: dict[str, Any]) -> dict[str, Any]:
-    """The setting of analyses that have no level and coefficient."""
-    return {name: value for name, value in measure.items() if name == "resample"}
+def _random(measure: dict[str, Any]) -> dict[str, Any]:
+    """The settings of analyses that have no level and coefficient: what is random, and what belongs together."""
+    return {name: value for name, value in measure.items() if name in ("resample", "cluster")}
+
+
+def _of_inputs(ds: xr.Dataset, measure: dict[str, Any]) -> dict[str, Any]:
+    """The cluster of inputs, for analyses of these systems."""
+    name = clustering.inputs_of(ds["score"], measure.get("cluster"))
+    return {} if name is None else {"cluster": name}
 
 
 def _errors(
@@ -131,9 +138,9 @@ def _errors(
     err = []
     if about.given:
         how = {"gold": people.noisy, "metric": about.judges, "given": about.given, "confidence_level": 1 - alpha}
-        how |= _resample(measure)
+        how |= _random(measure)
         err.append(Ask("bias", how, corrected=adjust))
-    if (of_systems := by_system(about, alpha)) is not None:
+    if (of_systems := by_system(about, alpha, measure.get("cluster"))) is not None:
         err.append(Ask("bias", of_systems, says=False, called=BY_SYSTEM, corrected=adjust))
     for name in groups:
         how = {"gold": people.gold, "metric": about.judges, "by": name, **measure}
@@ -141,12 +148,13 @@ def _errors(
     return err
 
 
-def by_system(about: Subject, alpha: float) -> dict[str, Any] | None:
+def by_system(about: Subject, alpha: float, cluster: Any = None) -> dict[str, Any] | None:
     """The call of `bias` that compares the judges' errors between a few systems, over inputs; None for others."""
     sizes = about.ds.sizes
     if not 2 <= sizes["system"] <= _MOST_GROUPS or sizes["input"] < 2 or "system" not in about.ds.indexes:
         return None
     how = {"gold": about.people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
+    how |= _of_inputs(about.ds, {"cluster": cluster})
     return {**how, "confidence_level": 1 - alpha}
 
 
@@ -179,7 +187,7 @@ def about_versions(
     about: Subject, anchor: xr.Dataset, margin: float, measure: dict[str, Any], alpha: float
 ) -> dict[str, list[Ask]]:
     how = {"anchor": anchor, "margin": margin, "alpha": alpha}
-    how |= {name: measure[name] for name in ("level", "coefficient")}
+    how |= {name: measure[name] for name in ("level", "coefficient")} | _of_inputs(about.ds, measure)
     now = OnScale(about.ds, about.people.values, about.judges)
     return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 

@@ -13,9 +13,10 @@ from typing import Any, cast
 import pandas as pd
 import xarray as xr
 
+from xsumstat.analyses import clustering
 from xsumstat.analyses.measure import AUTO
 from xsumstat.coefficients.table import COEFFICIENTS
-from xsumstat.core import arguments, extras, validate
+from xsumstat.core import extras, validate
 from xsumstat.core.caveats import Caveat
 from xsumstat.dataset import value_checks, wording
 from xsumstat.io import result_frames, result_tables
@@ -148,6 +149,7 @@ def make_report(
     coefficient: Any = None,
     positive: Any = None,
     resample: str = AUTO,
+    cluster: str | tuple[str, ...] | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     adjust: str = "holm",
@@ -163,9 +165,12 @@ def make_report(
         margin = validate.number("margin", margin, 0.0, 1.0)
     about = subject(ds, gold, metric)
     ds, people = about.ds, about.people
-    level, coefficient = judge_subject.measure(about, level, coefficient)
+    level, coefficient = judge_subject.measure(about, level, coefficient, positive)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     measure |= {} if resample == AUTO else {"resample": resample}
+    if cluster is not None:
+        clustering.inputs_of(ds["score"], cluster)  # raises for names that are unknown
+        measure["cluster"] = cluster
     drawn = {"rng": rng, **({} if n_resamples is None else {"n_resamples": n_resamples})}
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []
@@ -218,7 +223,7 @@ def _answered(
                 said += [told] if told not in said else []
                 continue
         key = _key(ask, shown)
-        shown[key], caveats[key] = result, list(map(_with_way_out, held.caveats))
+        shown[key], caveats[key] = result, held.caveats
         said += conclusions.sentences(result, closing=ask.closing) if ask.says else []
         said += judge_remarks.after(ask, result, shown, about, on.gold)
         said += [ask.also] if ask.also else []
@@ -238,17 +243,6 @@ def _answered(
     elif not asks or question == judge_questions.BIAS and all(ask.called == judge_questions.BY_SYSTEM for ask in asks):
         said.append(_nothing(question, people))
     return Section(question, tuple(said), tuple(tables), tuple(pictures)), code
-
-
-def _with_way_out(caveat: Caveat) -> Caveat:
-    """Warnings of documents and near-copies name what takes `cluster=`, as this report does not."""
-    if caveat.code == "near_copies":
-        return caveat.said(caveat.fields["told"])
-    if caveat.code != "documents":
-        return caveat
-    where = "" if arguments.in_python() else "in Python "
-    way = f"{where}ci, bias and compare_systems take cluster={caveat.fields['name']!r}"
-    return caveat.said(f"{caveat.fields['told']}; {way}")
 
 
 def _nothing(question: str, people: People) -> str:
@@ -379,8 +373,14 @@ def _key(ask: Ask, shown: dict[str, xr.Dataset]) -> str:
 
 def _code(people: People, lines: list[str], source: str) -> str:
     first = ["import xsumstat", "", source or report_data.OF_SCORES]
-    if isinstance(people.gold, xr.DataArray):
-        first.append("# gold: the mean of the ratings" if people.n_raters else "# gold: the DataArray of human scores")
+    alone = isinstance(people.rating, xr.DataArray)
+    if alone:
+        first.append("# rating: the DataArray of ratings")
+    if people.averaged:
+        ratings = "rating" if alone else f"ds[{people.rating!r}]"
+        first.append(f"gold = {ratings}.mean('rater').rename('human')")
+    elif isinstance(people.gold, xr.DataArray):
+        first.append("# gold: the DataArray of human scores")
     if any("anchor=anchor" in line for line in lines):
         first.append("# anchor: the scores by the older version")
     return "\n".join([*first, "", *lines])

@@ -14,6 +14,7 @@ import xarray as xr
 from xsumstat.analyses import calibration, intervals, rater_severity, scales
 from xsumstat.analyses import raters as analyses_of_raters
 from xsumstat.analyses.rater_severity import Severity
+from xsumstat.coefficients import table
 from xsumstat.coefficients.record import Coefficient
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.core import arguments, validate
@@ -159,7 +160,10 @@ def _check_one_table(score: xr.DataArray, people: People) -> None:
 
 @dataclass(frozen=True)
 class People:
-    """Human scores: ratings (`each`; else the human scores), their mean (`values`), and their names in code."""
+    """Human scores: ratings (`each`; else the human scores), their mean (`values`), and their names in code.
+
+    The gold is `averaged` where it was made of ratings that have no human score beside them.
+    """
 
     rating: Any
     gold: Any
@@ -167,6 +171,7 @@ class People:
     n_raters: int
     values: xr.DataArray
     each: xr.DataArray
+    averaged: bool
 
     @property
     def as_given(self) -> xr.DataArray:
@@ -195,11 +200,12 @@ class People:
         return self.rating if self.several else self.gold
 
 
-def measure(about: Subject, level: str, coefficient: Any) -> tuple[str, Any]:
+def measure(about: Subject, level: str, coefficient: Any, positive: Any = None) -> tuple[str, Any]:
     """The usual level and coefficient; another one if a judge ties systems far more often than people do, or less."""
     level, usual = report_data.usual_measure(about.ds, level, coefficient, shared=about.shared)
     if coefficient is None and usual == "kendall":
         usual = _WITH_TIES if about.coarse.any() else _WITHOUT_TIES if about.finer else usual
+    scale_checks.check_positive(table.get(usual), positive)
     return level, usual
 
 
@@ -219,18 +225,19 @@ def _people(ds: xr.Dataset, gold: Any) -> People:
         gold = ds.attrs.get("gold") if gold == "rating" and "gold" in ds.attrs else None
     else:
         rating = next(iter(ratings)) if len(ratings) == 1 else None
-    if gold is None and "gold" not in ds.attrs and rating is not None:
+    averaged = gold is None and "gold" not in ds.attrs and rating is not None
+    if averaged:
         gold = ratings[rating].mean("rater").rename("human")
     if isinstance(gold, xr.DataArray):
         gold = align.beside(score, locate.checked(gold, "gold"))
     values, _, own = golds.find_gold(ds, score, gold)
     if isinstance(gold, xr.DataArray) and "rater" in gold.dims:
-        rating, values = gold, gold.mean("rater")
+        rating, values, averaged = gold, gold.mean("rater"), True
         gold = values.rename("human")
     each = None if rating is None else ratings[rating] if isinstance(rating, str) else rating
     each = None if each is None else analyses_of_raters.higher_is_better(ds, each)
     n_raters = 0 if each is None else each.sizes["rater"]
-    return People(rating, gold, own, n_raters, values, (values if each is None else each).astype(float))
+    return People(rating, gold, own, n_raters, values, (values if each is None else each).astype(float), averaged)
 
 
 def _unrated(people: People) -> str:
@@ -309,7 +316,8 @@ def _calibrated(about: Subject, gold: Any, which: xr.DataArray, code: tuple[str,
 
 def code_of(name: str, settings: dict[str, Any], people: People, of: str = "ds", of_package: bool = False) -> str:
     """A call as Python; arrays by what the code calls them."""
-    arrays = {id(people.gold): "gold", id(people.rating): "rating", id(people.values): repr("human")}
+    arrays = {id(people.values): repr(people.gold), id(people.rating): "rating"}
+    arrays |= {id(people.gold): "gold"} if isinstance(people.gold, xr.DataArray) else {}
     given = {key: value for key, value in settings.items() if value is not None}
     shown = {
         key: arrays.get(id(value), "vote")

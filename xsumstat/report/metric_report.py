@@ -333,12 +333,12 @@ def report(
     """
     validate.choice("kind", kind, KINDS)
     if kind == "judge":
-        if cluster is not None:
-            raise ValueError(f"cluster={cluster!r} is for kind='metrics'; ci, bias and compare_systems take it, too")
         how: dict[str, Any] = {
             "level": level,
             "coefficient": coefficient,
+            "positive": positive,
             "resample": resample,
+            "cluster": cluster,
             "n_resamples": n_resamples,
             "confidence_level": confidence_level,
             "adjust": adjust,

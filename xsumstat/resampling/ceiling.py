@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from xsumstat.coefficients import arrays, curvature, leave_one_out
+from xsumstat.coefficients import arrays, curvature
+from xsumstat.coefficients import clusters as by_cluster
+from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.leave_one_out import OfCells, OfGroups, OfMeans, Parts
 from xsumstat.coefficients.record import Measure
 from xsumstat.core.types import FloatArray, IntArray
@@ -84,13 +86,15 @@ class BootstrapCeiling(OfInterval[Any], _Ceiling):
 class JackknifeCeiling(_Ceiling):
     dims: tuple[str, ...]
     confidence_level: float
+    clusters: Clusters | None = field(default=None, compare=False)
     n_resamples = 0
 
     def ready(self, at: slice, x: FloatArray, z: FloatArray, *beside: Any) -> list[list[Parts]]:
         """Correlations of metrics, and last the raters', without each label, for each rater."""
         places = (*self.targets[at], self.targets[-1])
         return [
-            [leave_one_out.of(x[place, rater], gold, self.measure) for rater, gold in enumerate(z)] for place in places
+            [by_cluster.of(x[place, rater], gold, self.measure, self.clusters) for rater, gold in enumerate(z)]
+            for place in places
         ]
 
     def finish(self, ready: list[list[Parts]], counts: IntArray | None, samples: FloatArray) -> FloatArray:
