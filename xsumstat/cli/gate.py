@@ -128,7 +128,10 @@ def check(
     )
     told = ". ".join([reasons, *dict.fromkeys(wording.capitalised(text) for text in left_out)])
     of_runs = _of_runs(asked, is_of_classes(required.of))
-    return Verdict(status, f"{required.text}: {_verdict(each, status)}{of_runs}. {told}")
+    names = filter(None, [of_inputs] if required.of in ("alt_test", "drift") else clustering.checked(cluster))
+    clusters = " and ".join(names)
+    together = f" (clustered by {clusters})" if clusters else ""
+    return Verdict(status, f"{required.text}: {_verdict(each, status)}{of_runs}{together}. {told}")
 
 
 def _unread(ds: xr.Dataset) -> list[str]:
