@@ -88,16 +88,11 @@ def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "")
     if 1 < n < score.sizes["input"]:
         whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
         usual = f"{arguments.given('cluster', name)}{whose} keeps documents together"
-        told = (
+        validate.warn(
             f"{score.sizes['input']:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are "
-            "often alike; then intervals are too narrow, and tests are liberal"
+            f"often alike; then intervals are too narrow, and tests are liberal; {way.format(name) or usual}",
+            "documents",
         )
-        validate.warn(f"{told}; {way.format(name) or usual}", "documents", told=told, name=name)
-
-
-def without_cluster(function: str) -> str:
-    """What to do about documents where a function does not take `cluster`."""
-    return f"{function} has no cluster=, so keep one input of each {{}}"
 
 
 def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:

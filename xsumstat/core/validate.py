@@ -526,14 +526,14 @@ def warn(text: str, code: str = "", **fields: Any) -> None:
     warnings.warn(caveat.warning(), stacklevel=_level() - 1)
 
 
-def warn_once(text: str, code: str, **fields: Any) -> None:
+def warn_once(text: str, code: str) -> None:
     """The same, once for each call of a public function."""
     said = _SAID.get()
     if said is not None and code in said:
         return
     if said is not None:
         said.add(code)
-    warn(text, code, **fields)
+    warn(text, code)
 
 
 def takes(keyword: str) -> bool:

@@ -78,11 +78,11 @@ def _warn(near: Fact, labels: list[str], used: Sequence[xr.DataArray] | None, ha
     shown = "; ".join(validate.listing([labels[at] for at in group]) for group in groups[:_NAMED])
     more = f"; … ({len(groups)} groups in all)" if len(groups) > _NAMED else ""
     families = f", or name families in a coordinate of systems and {arguments.adding('cluster', 'family')}"
-    told = (
+    validate.warn_once(
         f"near-copies among the systems: {shown}{more}. Intervals and tests for new systems are too narrow, because "
-        "each copy counts as a separate system; keep one of each"
+        f"each copy counts as a separate system; keep one of each{families * has_cluster}",
+        "near_copies",
     )
-    validate.warn_once(told + families * has_cluster, "near_copies", told=told)
 
 
 def _groups(near: BoolArray) -> list[list[int]]:
