@@ -124,6 +124,25 @@ SCALES = {  # of the judge: its scores, and whether they are on another scale th
     "-1 to 1": (GRADES[0] / 2 - 1.5, True),
     "a share": (GRADES[0] / 4 - 0.25, True),
 }
+BETWEEN = ("between the grades", "up to 7")  # mostly no grades of the raters, on their scale
+
+
+def test_a_judge_that_gives_probabilities_of_a_pass_is_calibrated():
+    """Raters who agree are nearer to each other than any probability is, so raw scores cannot win."""
+    rng = np.random.default_rng(21)
+    quality = rng.normal(size=(4, 100))
+    rating = (quality + 0.5 * rng.normal(size=(2, 4, 100)) > 0).astype(float)
+    judges = np.array([1 / (1 + np.exp(-3 * quality)), rng.uniform(0.01, 0.99, quality.shape), quality > 0])
+    ds = xr.Dataset(
+        {"score": (("metric", "system", "input"), judges), "rating": (("rater", "system", "input"), rating)},
+        {"metric": ["oracle", "noise", "verdict"]},
+    )
+    raw, found = ds.meta.alt_test("rating", scale="raw"), ds.meta.alt_test("rating")
+    apart = float((rating[0] != rating[1]).mean())
+    np.testing.assert_allclose(raw.advantage.sel(metric=["oracle", "noise"]), apart, atol=0.02)
+    assert found.attrs["calibrated"] == "oracle, noise" and found.winning_rate.values.tolist() == [1, 0, 1]
+    # What is calibrated has the raters' shares, and so is near to the verdict at their threshold.
+    assert abs(found.advantage.sel(metric="oracle") - found.advantage.sel(metric="verdict")).max() < 0.05
 
 
 @pytest.mark.ignore_codes("other_scale", "leakage")
@@ -136,7 +155,7 @@ def test_a_verdict_is_given_on_the_scale_of_the_raters_alone(name):
         {"metric": ["m", "known"]},
     )  # fmt: skip
     assert ds.meta.alt_test("rating").winning_rate.notnull().all()
-    assert ("calibrated" in ds.meta.alt_test("rating").attrs) == other
+    assert ("calibrated" in ds.meta.alt_test("rating").attrs) == (other or name in BETWEEN)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = ds.meta.alt_test("rating", scale="raw")

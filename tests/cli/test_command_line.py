@@ -156,7 +156,7 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
     tidy = wide.melt(["system", "input"], var_name="metric", value_name="score")
     cases = {
         "--system-column: 'modle' is not a column": (wide, ["--system-column", "modle"]),
-        "--input-column: 'input' is not a column": (wide.rename(columns={"input": "x"}), []),
+        "no column is called 'input'; say which one names the inputs: --input-column COLUMN; columns: 'system', 'x'": (wide.rename(columns={"input": "x"}), []),
         "--score-column: 'score' is not a column": (tidy.rename(columns={"score": "x"}), []),
         "--dim: 'language' is not a column": (wide, ["--dim", "language"]),
         "add --aggregate mean, or --dim COLUMN": (pd.concat([tidy, tidy]), []),
@@ -169,9 +169,9 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
         ),
         "--n-resamples must be at least 2, got 1": (wide, ["--n-resamples", "1"]),
         "--confidence-level must lie strictly": (wide, ["--confidence-level", "95"]),
-        "'bleu': every value is NaN; name the others with --metric NAME": (
+        "unknown metric 'bleu'; metrics: 'human', 'judge'": (
             wide.assign(bleu=np.nan),
-            [],
+            ["--metric", "bleu"],
         ),
     }
     for message, (frame, more) in cases.items():

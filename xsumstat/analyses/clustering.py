@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ from xsumstat.analyses import groups
 from xsumstat.coefficients.clusters import Clusters
 from xsumstat.coefficients.record import Measure
 from xsumstat.core import arguments, validate
+from xsumstat.core.synonyms import identified
 from xsumstat.core.types import IntArray
 from xsumstat.dataset import chunking, facts
 
-# Coordinates of the documents that inputs are parts of; the first is what readers of WMT's files call it.
+# Coordinates of what inputs are parts of; the first is what readers of WMT's files call it.
 _DOCUMENTS = ("document", "doc", "doc_id", "docid", "document_id", "source_document", "source_doc", "article")
+_LIKE_DOCUMENTS = ("patient", "subject", "participant", "conversation", "dialogue", "dialog", "thread", "template")
+# What identifiers may number that are kinds of inputs, whose inputs need not be alike.
+_KINDS = ("dataset", "task", "topic", "domain", "language", "split", "category", "type", "input")
 
 
 def checked(cluster: Any, measure: Measure | None = None, given: Any = None, refused: str = "") -> tuple[str, ...]:
@@ -80,19 +85,33 @@ def are_unequal(sizes: IntArray) -> bool:
 
 
 def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
-    """Warn of random inputs from common documents, which makes them alike; `way` says what to do, with their name."""
-    name = next((each for each in _DOCUMENTS if each in score.coords and score[each].dims == ("input",)), None)
-    if "input" not in dims or name is None or chunking.is_lazy(score[name]):
+    """Warn of random inputs from common documents, patients or the like, which makes them alike.
+
+    `way` says what to do, with their `name` and `unit`.
+    """
+    found = next(((str(name), unit) for name in score.coords if (unit := _unit(score, name)) is not None), None)
+    if "input" not in dims or found is None:
         return
+    name, unit = found
     n = int(of_inputs(score, name).max()) + 1
     if 1 < n < score.sizes["input"]:
         whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
-        usual = f"{arguments.given('cluster', name)}{whose} keeps documents together"
+        usual = f"{arguments.given('cluster', name)}{whose} keeps {unit}s together"
         validate.warn(
-            f"{score.sizes['input']:,} inputs come from {validate.counted(n, 'document')}. Inputs of one document are "
-            f"often alike; then intervals are too narrow, and tests are liberal; {way.format(name) or usual}",
+            f"{score.sizes['input']:,} inputs come from {validate.counted(n, unit)}. Inputs of one {unit} are often "
+            f"alike; then intervals are too narrow, and tests are liberal; {way.format(name=name, unit=unit) or usual}",
             "documents",
         )
+
+
+def _unit(score: xr.DataArray, name: Hashable) -> str | None:
+    """What several inputs are parts of by a coordinate, such as a document; None for other coordinates."""
+    if not isinstance(name, str) or score[name].dims != ("input",) or name == "input" or chunking.is_lazy(score[name]):
+        return None
+    if name in _DOCUMENTS:
+        return "document"
+    bare = identified(name) or (name if name in _LIKE_DOCUMENTS else "")
+    return bare if bare and not set(bare.split()) & set(_KINDS) else None
 
 
 def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:

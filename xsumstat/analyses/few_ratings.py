@@ -105,7 +105,7 @@ def prepared(ds: xr.Dataset, gold: Any, metric: Any) -> FewRatings:
     later.make(checks.check_finite, of_values(facts.spread, human), "gold")
     later.make(checks.check_finite, by_metric(facts.spread_of_one, [score]), "score")
     clustering.warn_of_documents(
-        score, ("input",), "compare_systems(method='paired_t', cluster={!r}) keeps documents together"
+        score, ("input",), "compare_systems(method='paired_t', cluster={name!r}) keeps {unit}s together"
     )
     equal = by_metric(_equal, [score], human)
     leakage.warn_of_people(later, [equal], score, human, name, {}, [*own, *metric_choice.of_people(score)])

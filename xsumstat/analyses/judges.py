@@ -72,7 +72,8 @@ def alt_test(
         Agreement with the other raters: root mean square difference, or the share of equal ratings.
     scale : {"auto", "raw", "calibrated", "standardised", "ranks"}, default "auto"
         "raw" uses scores as given. "calibrated" gives them the distribution and grades of the ratings (see
-        `calibrate`). "auto" calibrates judges on another scale. "standardised" and "ranks" change ratings, too.
+        `calibrate`). "auto" calibrates judges on another scale, and those who mostly give no grade of the raters, such
+        as probabilities of a pass. "standardised" and "ranks" change ratings, too.
     test : {"t", "wilcoxon"}, default "t"
         One-sided test of the items. The authors advise "wilcoxon" for fewer than 30 items; in our simulations it is
         very liberal (documentation, "Calibration").
@@ -135,7 +136,7 @@ def alt_test(
     other = scales.elsewhere(score, human) if scale in ("auto", "raw") else None
     attrs: dict[str, Any] = {}
     if other is not None and scale == "auto" and score.sizes["input"] > 1:
-        score, attrs = _calibrated(score, human, along, other)
+        score, attrs = _calibrated(score, human, along, other | scales.between_grades(score, human))
         other = xr.zeros_like(other)
     elif scale == "calibrated":
         score, attrs = _calibrated(score, human, along, xr.ones_like(score["metric"], dtype=bool))

@@ -190,7 +190,7 @@ class _Scores:
 
 def _prepared(ds: Any, gold: Any, metric: Any, how: _How) -> _Scores:
     score = locate.checked_scores(ds)
-    clustering.warn_of_documents(score, ("input",), "missingness has no cluster=, so keep one input of each {}")
+    clustering.warn_of_documents(score, ("input",), "missingness has no cluster=, so keep one input of each {unit}")
     human, name, own = golds.find_gold(ds, score, gold)
     chosen = metric_choice.judged_places(score, metric, own, name)
     facing = align.oriented(human, human.dims)

@@ -6,11 +6,12 @@ import numpy as np
 import xarray as xr
 
 from xsumstat.core import validate
-from xsumstat.core.types import FloatArray
+from xsumstat.core.types import BoolArray, FloatArray
 from xsumstat.dataset import checks, scale_checks
 
 WAY_OUT = "scale='calibrated' gives them the distribution of the ratings"
 
+_ROUNDING = 1e-6  # of the raters' range: a score so near to a grade is this grade
 _NO_GRADE = 9  # times the highest grade
 _BEYOND_VERDICTS = 3  # the highest grade from which on scores from 0 to 1 are verdicts, or shares, and no low grades
 
@@ -33,7 +34,24 @@ def elsewhere(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
     usual = float(np.quantile(known, 0.95)) if known.size else np.nan  # one huge rating makes no scale
     low_only = (most > least) & (least >= low) & (most <= low + 0.2 * (usual - low))
     coded = [_has_codes(one, np.unique(known)) for one in each]
-    found = (apart | beyond | shares | low_only) & ~np.array(coded, dtype=bool)
+    return _by_metric((apart | beyond | shares | low_only) & ~np.array(coded, dtype=bool), score)
+
+
+def between_grades(score: xr.DataArray, ratings: xr.DataArray) -> xr.DataArray:
+    """Which judges (metric) mostly give scores that no rater gives, where ratings are grades: probabilities of a pass.
+
+    Raters who give the same grade are then always nearer to each other than the judge is.
+    """
+    grades = np.unique(ratings.values[~np.isnan(ratings.values)])
+    each = score.transpose("metric", ...).values.reshape(score.sizes["metric"], -1)
+    if not 1 < len(grades) <= scale_checks.MOST_GRADES:
+        return _by_metric(np.zeros(len(each), dtype=bool), score)
+    nearest = np.abs(each[..., None] - grades).min(axis=-1)  # NaN is not far
+    unknown = (nearest > _ROUNDING * np.ptp(grades)).sum(axis=1)
+    return _by_metric(unknown > 0.5 * (~np.isnan(each)).sum(axis=1), score)
+
+
+def _by_metric(found: BoolArray, score: xr.DataArray) -> xr.DataArray:
     return xr.DataArray(found, {"metric": score["metric"]} if "metric" in score.coords else None, ("metric",))
 
 

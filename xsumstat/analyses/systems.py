@@ -206,7 +206,7 @@ def _clusters(score: xr.DataArray, cluster: str | None, method: str) -> IntArray
                 "unequal_clusters",
             )
         return codes
-    way = "" if method in system_tests.CLUSTERED else "method='paired_t' takes cluster={!r}"
+    way = "" if method in system_tests.CLUSTERED else "method='paired_t' takes cluster={name!r}"
     clustering.warn_of_documents(score, ("input",), way)
     return None
 

@@ -155,7 +155,7 @@ def _warn_of_documents(tasks: Mapping[str, _Asked]) -> None:
     for task in tasks.values():
         with validate.kept_warnings() as caveats:
             if "cluster" not in task.keywords and task.keywords.get("resample") != "system":
-                way = "in a task 'cluster': {!r} keeps documents together"
+                way = "in a task 'cluster': {name!r} keeps {unit}s together"
                 clustering.warn_of_documents(locate.checked_scores(task.ds), ("input",), way)
         if caveats:
             validate.warn(caveats[0].of(f"{task.named} (and perhaps others)" if len(tasks) > 1 else task.named))

@@ -23,7 +23,7 @@ from xsumstat.core import arguments, extras, validate
 from xsumstat.core.levels import LEVELS
 from xsumstat.dataset import directions, golds, locate, metric_choice
 from xsumstat.inference import corrections
-from xsumstat.io import added, criteria, dumps, recognised, roles, runs, stores, texts, words
+from xsumstat.io import added, criteria, dumps, recognised, roles, rows, runs, stores, texts, words
 from xsumstat.io import columns as usual
 from xsumstat.io import frames as io
 from xsumstat.io import gold as human_scores
@@ -493,7 +493,7 @@ def _load(args: argparse.Namespace, lazy: bool) -> tuple[xr.Dataset, str]:
         how["run"] = args.run
     if (path.suffix.lower() in usual.TABLES and path.is_file()) or file.is_records:
         columns, taken, described = _table(file, args)
-        how |= columns
+        how |= {**columns, "only": chosen}
         renamed = {how["system"]: "system", how["input"]: "input"}
         chosen = {renamed.get(name, name): label for name, label in chosen.items()}
         how["dims"] += [name for name in chosen if name not in (*described, *how["dims"])]
@@ -519,6 +519,7 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         sample = io.sample(file)
     if args.run is not None:
         sample = runs.first(sample, args.run)
+    sample = sample.iloc[rows.labelled(sample, parts.named(args.only))]
     labels = [] if args.labels is not None else roles.labels_of(sample)
     sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}

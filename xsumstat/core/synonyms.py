@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 Words = dict[str, tuple[str, ...]]
+
+_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:ids?|idx|uuid|guid))$|(?<=[a-z])(?:Ids?|IDs?)$")
 
 
 def spelt(word: str) -> str:
     """Letters and digits in lower case: "n_boot" and "nBoot" are one."""
     return "".join(filter(str.isalnum, word)).lower()
+
+
+def identified(name: str) -> str | None:
+    """What a column of identifiers identifies, "patient" for "patient_id"; None for other names."""
+    found = _IDENTIFIER.search(name)
+    return None if found is None else " ".join(re.split(r"[\W_]+", name[: found.start()])).strip().lower()
 
 
 def words_of(*lines: str) -> tuple[str, ...]:

@@ -278,6 +278,7 @@ def read_scores(
     columns: list[str] | None = None,
     chunks: int | Literal["auto"] | Mapping[Any, Any] | None = None,
     labels: Sequence[str] | None = None,
+    only: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
     """Read scores from a file or folder, by its ending; arguments not described here are those of `to_scores`.
 
@@ -285,7 +286,8 @@ def read_scores(
     ``.nc``, ``.zarr``: a saved Dataset; with `chunks` its values stay in the file as a Dask array. ``.score``, or a
     folder of them: mt-metrics-eval. ``.jsonl``, ``.json``, ``.eval``, or a folder: SacreROUGE, lm-evaluation-harness,
     Inspect AI, promptfoo or DeepEval, recognised by content; other JSON with one record per row is a frame. `ratings`
-    are columns (tidy: metrics) by several raters; their mean becomes the metric "human", the gold.
+    are columns (tidy: metrics) by several raters; their mean becomes the metric "human", the gold. Of a table `only`
+    rows with these labels, by column, are read.
     """
     file = path if isinstance(path, recognised.File) else recognised.File(path)
     path = file.path
@@ -311,6 +313,9 @@ def read_scores(
             return ds
         dims = validate.several("dims", dims, "a column or several")
         frame, place = table(file, [metric, system, input, *dims, *([] if run is None else [run])])
+    if only:
+        kept, of_file = rows.labelled(frame, only), place
+        frame, place = frame.iloc[kept].reset_index(drop=True), lambda row: of_file(int(kept[row]))
     wide = metric not in frame.columns
     frame = rows.with_system(rows.prepared(frame, aggregate), system)
     scale = texts.checked(labels)

@@ -20,7 +20,7 @@ from xsumstat.core.method_synonyms import (
     NUMBERED_RATERS,
     RATERS,
 )
-from xsumstat.core.synonyms import spelt
+from xsumstat.core.synonyms import identified, spelt
 from xsumstat.io import columns as usual
 from xsumstat.io import tabular, texts, words
 
@@ -211,10 +211,11 @@ def _rated_metric(frame: pd.DataFrame, found: Roles) -> str | None:
 def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
     partly = {name: words.among_numbers(frame[name]) for name in (*rest, *found.raters)}
     mixed = {name: text for name, text in partly.items() if text is not None and not _is_number(frame[name])}
-    numeric = [name for name in rest if _is_number(frame[name]) or name in mixed]
+    numeric = [name for name in rest if _is_number(frame[name]) or name in mixed or _is_written(frame[name], name)]
     labels = {*COLUMNS["input"], *COLUMNS["category"], *COLUMNS["system"]}
-    numbers = [name for name in numeric if spelt(name) in labels]
-    metrics = [name for name in numeric if name not in numbers]
+    numbers = [name for name in numeric if spelt(name) in labels or identified(name) is not None]
+    empty = [name for name in numeric if len(frame) and frame[name].isna().all()]
+    metrics = [name for name in numeric if name not in (*numbers, *empty)]
     if found.rater is not None and not found.raters:
         rated = _rated(frame, found, metrics)
         found, metrics = replace(found, rated=rated), [name for name in metrics if name != rated]
@@ -222,7 +223,10 @@ def _of_wide(frame: pd.DataFrame, found: Roles, rest: list[str]) -> Roles:
         found,
         texts=_texts(frame, rest, found.described),
         numbers=[name for name in numbers if name not in found.described],
-        words_in=_words_in(frame, [name for name in rest if name not in found.described or _is_judge(name)]),
+        words_in=_words_in(
+            frame, [name for name in rest if name not in numeric and (name not in found.described or _is_judge(name))]
+        )
+        | dict.fromkeys(empty, "nothing"),
         partly=mixed,
     )
     return _classified(found, metrics, found.raters)
@@ -286,7 +290,8 @@ def _fields(
         if field == "input":
             keys = [fields[each] for each in ("system", "rater", "language") if fields[each] is not None]
             keys += [fields["metric"]] if fields["metric"] is not None and fields["value"] is not None else []
-            candidates = _inputs(frame, candidates, [key for key in keys if key in frame.columns])
+            keys = [key for key in keys if key in frame.columns]
+            candidates = _inputs(frame, _with_identifiers(frame, columns, candidates, fields, keys), keys)
         fields[field] = candidates[0] if candidates else None
         if len(candidates) > 1 and candidates[0] != field and not _alike(frame, candidates):
             ambiguous[field] = candidates
@@ -301,6 +306,23 @@ def _candidates(columns: Iterable[str], field: str, taken: set[str]) -> list[str
         return [own]
     free = [name for name in columns if spelt(name) in names and name not in taken]
     return sorted(free, key=lambda name: names.index(spelt(name)))
+
+
+def _with_identifiers(
+    frame: pd.DataFrame, columns: list[str], usual_names: list[str], fields: Mapping[str, str | None], keys: list[Any]
+) -> list[str]:
+    """Columns with usual names of inputs, and other identifiers unless one of the first is shared by systems."""
+    if usual_names == ["input"] or any(_is_shared(frame, name, keys) for name in usual_names):
+        return usual_names
+    others = [name for name in columns if identified(name) and name not in (*usual_names, *fields.values())]
+    return [*usual_names, *(name for name in others if _is_shared(frame, name, keys))] or usual_names
+
+
+def _is_shared(frame: pd.DataFrame, name: str, keys: list[Any]) -> bool:
+    """Whether a column distinguishes the rows of one system, and systems share its labels."""
+    if not len(frame) or tabular.is_nested(frame[name]):
+        return False
+    return not frame.duplicated([*keys, name]).any() and (not keys or bool(frame[name].duplicated().any()))
 
 
 def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list[str]:
@@ -381,6 +403,13 @@ def _is_number(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column.dtype)) and not pd.api.types.is_bool_dtype(column.dtype)
 
 
+def _is_written(column: pd.Series[Any], name: str) -> bool:
+    """Whether a column that usually holds scores has numbers written as text, as a part of a column with words has."""
+    if spelt(name) not in {*COLUMNS["value"], *COLUMNS["gold"]} and not _is_judge(name):
+        return False
+    return not tabular.is_nested(column) and words.are_numbers(column)
+
+
 def words_of(name: str) -> list[str]:
     """Words of a name in lower case: "annotator.Bob2" has three."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+", name)]
@@ -403,7 +432,8 @@ def _described(frame: pd.DataFrame, columns: list[str], fields: Mapping[str, str
     found: dict[str, str] = {}
     for name in columns:
         is_number = _is_number(frame[name])
-        if tabular.is_nested(frame[name]) or (is_number and spelt(name) not in COLUMNS["category"]):
+        is_label = spelt(name) in COLUMNS["category"] or identified(name) is not None
+        if tabular.is_nested(frame[name]) or (is_number and not is_label):
             continue
         codes = pd.Series(pd.factorize(frame[name])[0], index=frame.index)
         for dim in ("system", "input"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import xarray as xr
 
 from xsumstat.coefficients import arrays
 from xsumstat.core import arguments, validate
+from xsumstat.core.synonyms import identified
 from xsumstat.core.types import FloatArray, IntArray
 from xsumstat.io import columns as usual
 from xsumstat.io import labels, roles, tabular, words
@@ -117,6 +118,17 @@ def _check_aggregate(aggregate: str | Callable[..., Any] | None) -> None:
         ) from error
 
 
+def labelled(frame: pd.DataFrame, chosen: Mapping[str, str]) -> IntArray:
+    """The places of the rows with these labels, by column; columns that lack theirs are not asked."""
+    kept = np.full(len(frame), True)
+    for name, label in chosen.items():
+        if name in frame.columns and not tabular.is_nested(frame[name]):
+            values = frame[name].map(lambda each: f"{each:g}" if isinstance(each, float) else str(each).strip())
+            same = (values == label).to_numpy()
+            kept &= same | ~same.any()
+    return np.flatnonzero(kept)
+
+
 def with_system(frame: pd.DataFrame, system: Any) -> pd.DataFrame:
     """The frame, with a column of one system if it lacks one with a usual name."""
     columns = [str(name) for name in frame.columns]
@@ -163,6 +175,11 @@ def known_columns(frame: pd.DataFrame, names: dict[str, str]) -> None:
         if column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             hint = validate.suggestion(column, columns)
+            if column == argument and argument in (SYSTEM, INPUT):  # the default
+                raise ValueError(
+                    f"no column is called {column!r}; say which one names the {argument}s: "
+                    f"{arguments.naming(argument)}{hint} columns: {validate.listing(columns, 20)}"
+                )
             raise ValueError(
                 f"{arguments.column(argument, column)} is not a column{hint} columns: {validate.listing(columns, 20)}"
                 f"{_of_rows(frame, column) if argument == 'ratings' else ''}"
@@ -201,6 +218,10 @@ def _metric_columns(
         elif _mostly_numbers(frame[column]):
             numbers(frame[column], column, place)
             metrics.append(column)
+    empty = [column for column in metrics if len(frame) and frame[column].isna().all()]
+    if empty and len(empty) < len(metrics):
+        validate.warn(f"left out {validate.named('column', empty)}, without any value", "columns_left_out")
+        metrics = [column for column in metrics if column not in empty]
     if indexes:
         validate.warn(f"left out {validate.named('column', indexes)}: apparently a saved index", "columns_left_out")
     if not metrics:
@@ -218,8 +239,9 @@ def has_metrics(frame: pd.DataFrame, named: list[str]) -> bool:
 
 
 def _perhaps_scores(frame: pd.DataFrame, named: list[str]) -> list[Any]:
-    """The columns, besides those named, whose cells are single values and no flags."""
+    """The columns, besides those named and identifiers, whose cells are single values and no flags."""
     others = [column for column in frame.columns if column not in named]
+    others = [column for column in others if not isinstance(column, str) or identified(column) is None]
     return [
         column
         for column in others
@@ -267,7 +289,7 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
     number = words.comma(column)
     if number is not None:
         return f"; it {_with_decimal_commas(number)}"
-    grades = [each for each in column.iloc[wrong].unique() if isinstance(each, str)]
+    grades = list(dict.fromkeys(each.strip() for each in column.iloc[wrong].unique() if isinstance(each, str)))
     if words.among_numbers(column) is not None or not 2 <= len(grades) <= words.FEW_GRADES:
         way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
         way = way if arguments.in_python() else "empty these fields of the file"
@@ -293,6 +315,8 @@ def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, 
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
     elif column.dtype == object and kind in ("integer", "floating", "mixed-integer-float"):
+        values = words.parsed(column).to_numpy(dtype=float)
+    elif kind == "string" and words.are_numbers(column):  # what is left of a column with words
         values = words.parsed(column).to_numpy(dtype=float)
     else:
         wrong = np.flatnonzero((words.parsed(column).isna() & column.notna()).to_numpy())

@@ -60,9 +60,8 @@ def usual(frame: pd.DataFrame) -> list[str]:
     for column in frame.columns:
         if _is_text(frame[column]) and not pd.api.types.is_bool_dtype(frame[column].dtype):
             found |= {text for text in frame[column].map(_text).unique() if isinstance(text, str)}
-    spelt = {text.lower(): text for text in found}
-    pair = next((each for each in _USUAL if set(each) == set(spelt)), ()) if len(found) == 2 else ()
-    return [spelt[text] for text in pair]
+    spelt = {text.lower(): text for text in sorted(found)}  # "yes" rather than "Yes"
+    return [spelt[text] for text in next((each for each in _USUAL if set(each) == set(spelt)), ())]
 
 
 def lowest_first(found: Sequence[str]) -> list[str]:
@@ -136,6 +135,7 @@ def coded(
     if not labels:
         return frame
     codes = {label: float(at) for at, label in enumerate(labels, lowest)}
+    frame = _alike(frame, labels, set(named))
     skip, must = set(named), set(scores)
     changed = {}
     for column in frame.columns:
@@ -155,6 +155,27 @@ def coded(
             other = texts[~known].iloc[0]
             hint = validate.suggestion(other, labels)
             raise ValueError(f"column {column!r} has the text {other!r}, which is none of labels{hint} {list(labels)}")
+    return frame.assign(**changed) if changed else frame
+
+
+def _alike(frame: pd.DataFrame, labels: Sequence[str], skip: set[Any]) -> pd.DataFrame:
+    """The frame with labels in place of texts that differ from one in case alone, which is said."""
+    spelt: dict[str, list[str]] = {}
+    for label in labels:
+        spelt.setdefault(label.casefold(), []).append(label)
+    changed: dict[Any, pd.Series[Any]] = {}
+    said: dict[str, None] = {}
+    for column in frame.columns:
+        if column in skip or not _is_text(frame[column]):
+            continue
+        texts = frame[column].map(_text)
+        known = {each: spelt.get(each.casefold(), []) for each in texts.unique() if isinstance(each, str)}
+        meant = {each: found[0] for each, found in known.items() if len(found) == 1 and each != found[0]}
+        if meant and all(map(known.get, texts.dropna().unique())):
+            changed[column] = texts.replace(meant)
+            said |= {f"{each!r} is read as {label!r}": None for each, label in meant.items()}
+    if said:
+        validate.warn(f"labels differ in case: {', '.join(said)}", "look_alike_labels")
     return frame.assign(**changed) if changed else frame
 
 

@@ -37,6 +37,13 @@ def parsed(column: pd.Series[Any]) -> pd.Series[Any]:
         return pd.to_numeric(column.map(_within_floats), errors="coerce")
 
 
+def are_numbers(column: pd.Series[Any]) -> bool:
+    """Whether every value of a column is a number written as text."""
+    there = column.dropna()
+    texts = len(there) > 0 and all(isinstance(each, str) for each in there)
+    return texts and bool(parsed(there).notna().all())
+
+
 def _within_floats(value: Any) -> Any:
     if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
         return math.inf if value > 0 else -math.inf

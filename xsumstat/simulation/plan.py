@@ -157,7 +157,7 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    way = "ds.groupby({0!r}).mean().rename({0}='input') plans documents"
+    way = "ds.groupby({name!r}).mean().rename({name}='input') plans {unit}s"
     clustering.warn_of_documents(locate.checked_scores(ds), ("input",), way)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     raters = [None] if ratings is None else _raters(n_raters, ratings)
