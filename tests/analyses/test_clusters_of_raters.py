@@ -1,6 +1,7 @@
 """`cluster=` of what asks single raters: agreement, the human ceiling and the alternative annotator test."""
 
 import math
+from types import SimpleNamespace
 
 import krippendorff
 import numpy as np
@@ -9,6 +10,8 @@ import scipy.stats
 import xarray as xr
 from conftest import of_code, warns
 from helpers import pairwise
+
+from xsumstat.analyses import human_ceiling
 
 FAMILY, DOCUMENT = [0, 0, 1, 2, 2, 2, 3, 4], [0, 0, 1, 1, 1, 2, 3, 3, 4, 4]
 pytestmark = pytest.mark.ignore_codes("unequal_clusters")
@@ -42,7 +45,7 @@ def alpha(ratings, measurement):
     return krippendorff.alpha(ratings.reshape(len(ratings), -1), level_of_measurement=measurement)
 
 
-@pairwise({"measurement": ["nominal", "interval"], "resample": ["both", "system", "input"], "seed": [0, 1]})
+@pairwise({"measurement": ["nominal", "interval"], "resample": ["both", "system", "input"], "seed": [0, 1, 5]})
 def test_alpha_leaves_out_whole_families_and_documents(measurement, resample, seed):
     """About alpha itself; what inputs add is beyond the ratings of one family in one document."""
     ds = rated(seed, gaps=0.1)
@@ -58,7 +61,7 @@ def test_alpha_leaves_out_whole_families_and_documents(measurement, resample, se
     without = {"system": [of_system], "input": [of_input], "both": [of_system, of_input]}[resample]
     variance = sum(spread(each, value) for each in without)
     if resample == "both":
-        apart = variance - spread(of_blocks, value)
+        apart = variance - spread(of_blocks, np.mean(of_blocks))
         variance = max(apart, *(spread(each, value) for each in without))
     got = ds.meta.agreement(measurement=measurement, resample=resample, cluster=("family", "document"))
     assert float(got.standard_error) == pytest.approx(math.sqrt(variance), rel=1e-9)
@@ -149,25 +152,59 @@ def test_the_ceiling_draws_whole_documents():
     assert [float(got.ci_low[0]), float(got.ci_high[0])] == pytest.approx(ends, abs=1e-12)
 
 
-def test_copies_of_drawn_families_do_not_raise_the_limits():
-    """A pair of systems is drawn as copies with probability (1 − 1/g)/(k − 1) for k systems in g families of one size.
+@pytest.mark.parametrize("present", [[True] * 7, [True, True, False, True, False, True, True]])
+def test_copies_of_drawn_families_are_a_share_of_the_drawn_pairs(present):
+    """Of all draws of 4 families of 7 systems, some of which have no score; limits lose what copies add."""
+    family = np.array([0, 0, 0, 1, 1, 2, 3])
+    copies = pairs = 0
+    for draw in np.ndindex(*[4] * 4):
+        times = np.bincount(draw, minlength=4)[family][present]
+        copies += int((times * (times - 1)).sum())
+        pairs += int(times.sum() * (times.sum() - 1))
+    share = copies / pairs
+    score = xr.DataArray(np.where(present, 1.0, np.nan)[None, :, None], dims=("metric", "system", "input"))
+    scores = SimpleNamespace(score=score, gold=score.isel(metric=0))
+    names = ("correlation", "ci_low", "ci_high", "standard_error", "difference", "difference_low", "difference_high")
+    found = xr.Dataset({name: ("metric", [0.6]) for name in names})
+    got = human_ceiling._without_copies(found, scores, "system", (0.0, 1.0), family)
+    assert got.ci_low.item() == pytest.approx((0.6 - share) / (1 - share), abs=1e-12)
+    assert got.standard_error.item() == pytest.approx(0.6 / (1 - share), abs=1e-12)
+    alone = human_ceiling._without_copies(found, scores, "system", (0.0, 1.0), np.arange(7))
+    n = sum(present)
+    assert alone.ci_low.item() == pytest.approx((0.6 - 1 / n) / (1 - 1 / n), abs=1e-12)
 
-    Without that share, the mean of what is drawn is the accuracy of the pairs that are no copies.
-    """
-    g, size = 4, 3
-    k, drawn = g * size, np.array(list(np.ndindex(*[g] * g)))
-    copies = [sum((row == at).sum() * ((row == at).sum() - 1) * size for at in range(g)) for row in drawn]
-    assert np.mean(copies) / (k * (k - 1)) == pytest.approx((1 - 1 / g) / (k - 1), abs=1e-12)
-    rng = np.random.default_rng(0)
-    rating = xr.DataArray(rng.integers(1, 4, (3, k, 40)).astype(float), dims=("rater", "system", "input"))
-    ds = xr.Dataset({"score": rating.isel(rater=[0]).rename(rater="metric")}, {"metric": ["judge"]})
-    ds = ds.assign(score=ds.score.copy(data=rng.integers(1, 4, (1, k, 40)).astype(float)))
-    ds = ds.assign_coords(family=("system", np.repeat(np.arange(g), size)))
-    how = {"level": "input", "coefficient": "acc_eq", "method": "bootstrap", "resample": "system", "n_resamples": 999}
-    got = ds.meta.human_ceiling(rating, cluster="family", rng=1, **how)
-    # Judge and raters are noise: the interval lies about the estimate, not above it.
-    middle = (got.ci_low + got.ci_high) / 2
-    np.testing.assert_allclose(middle, got.correlation, atol=0.02)
+
+@pytest.mark.ignore_codes("near_one")
+@pairwise(
+    {"level": ["system", "input", "global"], "coefficient": ["kendall", "pearson"], "resample": ["both", "input"]}
+)
+def test_the_order_of_raters_does_not_matter(level, coefficient, resample):
+    ds = rated(11)
+    noise = np.random.default_rng(0).normal(size=ds.rating.shape) * np.array([0.1, 1, 3])[:, None, None]
+    ds["rating"] = ds.rating + noise
+    how = {"level": level, "coefficient": coefficient, "resample": resample, "cluster": "document"}
+    how["method"] = "jackknife"
+    want, got = (each.meta.human_ceiling("rating", **how) for each in (ds, ds.isel(rater=[2, 0, 1])))
+    for name in ("standard_error", "ci_low", "ci_high", "difference_low", "difference_high"):
+        np.testing.assert_allclose(got[name], want[name], atol=1e-12)
+
+
+def test_one_cluster_tells_nothing():
+    """Neither a width of 0, nor a difference that is certain."""
+    ds = rated(12).assign_coords(one=("input", [0] * 10))
+    for asked in (
+        lambda **how: ds.meta.human_ceiling("rating", level="input", rng=0, **how),
+        lambda **how: ds.meta.agreement("rating", **how),
+        lambda **how: ds.meta.ci(ds.rating.mean("rater"), level="input", rng=0, **how),
+    ):
+        with pytest.raises(ValueError, match="cluster='one' puts all 10 inputs into one cluster, which tells nothing"):
+            asked(cluster="one", resample="input", method="bootstrap", n_resamples=9)
+        with pytest.raises(ValueError, match="two are needed, or resample= without 'input'"):
+            asked(cluster="one", resample="both")
+        with warns("no_interval"):
+            got = asked(cluster="one", resample="input")
+        assert got.ci_low.isnull().all() and got["alpha" if "alpha" in got else "correlation"].notnull().all()
+        assert "without an interval" in got.meta.conclusion() or "no interval" in got.meta.conclusion()
 
 
 # --- The alternative annotator test ---
@@ -217,6 +254,32 @@ def test_its_clusters_are_of_inputs_for_a_t_test():
     with warns("no_test"):
         got = one.meta.alt_test("rating", cluster="document")
     assert got.pvalue.isnull().all() and got.winning_rate.isnull().all() and got.advantage.notnull().all()
+
+
+def test_coordinates_of_ratings_are_those_that_count():
+    ds = rated(13)
+    own = ds.rating.assign_coords(mine=("input", np.arange(10) // 2))
+    for asked in (ds.meta.alt_test, ds.meta.agreement):
+        got = asked(own, cluster="mine")
+        want = asked(ds.rating.drop_vars("document").assign_coords(mine=("input", np.arange(10) // 2)), cluster="mine")
+        xr.testing.assert_identical(got, want)
+
+
+def test_clusters_with_equal_means_are_no_certainty():
+    """The items' own spread decides."""
+    ds = rated(14, raters=2).isel(input=slice(0, 8), system=slice(0, 5))
+    first = ds.isel(input=slice(0, 4))
+    both = xr.concat([first, first.assign_coords(input=[f"j{at}" for at in range(4)])], "input")
+    both = both.assign_coords(half=("input", np.repeat([0, 1], 4)))
+    got, items = (both.drop_vars("document").meta.alt_test("rating", cluster=each) for each in ("half", None))
+    np.testing.assert_array_equal(got.pvalue, items.pvalue)
+    assert (got.pvalue > 0).all()
+
+
+def test_unequal_clusters_are_told():
+    ds = rated(15).assign_coords(part=("input", [0] * 7 + [1, 2, 3]))
+    with warns("unequal_clusters", "unequal sizes .1 to 7.: 95 % intervals cover about 90 %, and tests are liberal"):
+        ds.meta.alt_test("rating", cluster="part")
 
 
 @pytest.mark.slow

@@ -216,7 +216,7 @@ def test_ctrl_c_is_answered_between_labels(monkeypatch):
 
 def test_one_system_has_no_interval_over_systems():
     ratings = rated((1, 7, 4)).rating
-    with pytest.warns(UserWarning, match="no interval, which needs two systems if systems are random"):
+    with pytest.warns(UserWarning, match="no interval, which needs two systems .or clusters. if systems are random"):
         got = xr.Dataset().meta.agreement(ratings, resample="both")
     assert np.isfinite(got.alpha) and np.isnan(got.ci_low)
     assert np.isfinite(xr.Dataset().meta.agreement(ratings, resample="input").ci_low)

@@ -156,7 +156,10 @@ def test_errors_speak_of_options(capsys, tmp_path, wide):
     tidy = wide.melt(["system", "input"], var_name="metric", value_name="score")
     cases = {
         "--system-column: 'modle' is not a column": (wide, ["--system-column", "modle"]),
-        "no column is called 'input'; say which one names the inputs: --input-column COLUMN; columns: 'system', 'x'": (wide.rename(columns={"input": "x"}), []),
+        "no column is called 'input'; say which one names the inputs: --input-column COLUMN; columns: 'system', 'x'": (
+            wide.rename(columns={"input": "x"}),
+            [],
+        ),
         "--score-column: 'score' is not a column": (tidy.rename(columns={"score": "x"}), []),
         "--dim: 'language' is not a column": (wide, ["--dim", "language"]),
         "add --aggregate mean, or --dim COLUMN": (pd.concat([tidy, tidy]), []),

@@ -8,6 +8,11 @@ import xarray as xr
 from helpers import by_turns
 
 from xsumstat.cli import main as cli
+from xsumstat.core import validate
+from xsumstat.dataset import wording
+from xsumstat.report import judge_report
+
+MARGINS = [at / 50 for at in range(20)]
 
 
 @pytest.fixture
@@ -89,6 +94,27 @@ def test_reports_of_judges_name_it(rated):
         rated.rename(document="doc_id").meta.report("rating", kind="judge", metric="one")
     with pytest.raises(ValueError, match="cluster must be a coordinate .* got 'doc'; did you mean"):
         rated.meta.report("rating", kind="judge", cluster="doc")
+    other = rated.assign_coords(genre=("input", np.arange(30) % 2))
+    with pytest.raises(ValueError, match="cluster names two coordinates of inputs, 'document' and 'genre'; name one"):
+        other.meta.report("rating", kind="judge", cluster=("document", "genre"))
+
+
+@pytest.mark.ignore_codes("documents")
+def test_clusters_are_no_groups(rated):
+    """Three documents of ten inputs each could be groups, whose inputs would be one cluster."""
+    few = rated.assign_coords(document=("input", np.repeat(["x", "y", "z"], 10)))
+    page = few.meta.report("rating", kind="judge", metric="one", cluster="document")
+    assert not any("compare_groups" in name for name in page.results)
+    page = few.meta.report("rating", kind="judge", metric="one")
+    assert any("compare_groups" in name for name in page.results)
+
+
+def test_an_older_version_is_compared_by_documents(rated):
+    anchor = rated.assign(score=rated.score + 0.1 * np.random.default_rng(1).normal(size=rated.score.shape))
+    with validate.kept_warnings():
+        page = judge_report.make_report(rated, "s", gold="rating", metric=["one"], anchor=anchor, cluster="document")
+    found = next(each for each in page.results.values() if each.attrs["analysis"] == "drift")
+    assert found.attrs["cluster"] == "document"
 
 
 def test_rules_keep_documents_together(rated, tmp_path, capsys):
@@ -108,10 +134,22 @@ def test_rules_keep_documents_together(rated, tmp_path, capsys):
         assert cli.main([*asked, *rule]) == status
     capsys.readouterr()
     rules = [part for rule in ("alt_test", "bias") for part in ("--require", rule)]
+
+    def winning(margin, **how):
+        return float(rated.meta.alt_test("rating", metric="one", margin=margin, **how).winning_rate[0])
+
+    alone = rated.drop_vars("document")
+    by_item = {at: alone.meta.alt_test("rating", metric="one", margin=at).winning_rate.item() for at in MARGINS}
+    margin = next(at for at, rate in by_item.items() if winning(at, cluster="document") != rate)
+    asked += ["--margin", str(margin)]
     assert cli.main([*asked, "--judge", *rules, "--cluster", "document"]) in (0, 1)
     out, err = capsys.readouterr()
     for rule in ("alt_test", "bias"):
         assert re.search(rf"^{rule}: .*\(clustered by document\)\. ", out, re.MULTILINE)
+    slope = rated.meta.bias("rating", metric="one", given="length", cluster="document")
+    estimate = wording.estimate(*(float(slope[name].squeeze()) for name in ("slope", "ci_low", "ci_high")))
+    assert f"one: length {estimate}" in out
+    assert f"one wins against {100 * winning(margin, cluster='document'):.0f} % of the raters" in out
     assert "--cluster document keeps" not in err
 
 

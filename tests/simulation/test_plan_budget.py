@@ -332,7 +332,8 @@ def test_documents_are_warned_of_and_planned_by_their_means():
     pilot, asked = drawn(50), {"rating": "rating", "difference": 0.3, "target": 0.8, "n_raters": [3]}
     with pytest.warns(
         UserWarning,
-        match=r"from 50 documents.*; ds.groupby\('document'\).mean\(\).rename\(document='input'\) plans doc",
+        match=r"from 50 documents.*; ds.groupby\('document'\).mean\(\).rename\(document='input'\) plans documents, "
+        "each with 4 inputs, so multiply its inputs and ratings by 4",
     ):
         xsumstat.plan(pilot, **asked)
     means = pilot.groupby("document").mean().rename(document="input")

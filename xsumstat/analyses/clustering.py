@@ -36,27 +36,60 @@ def checked(cluster: Any, measure: Measure | None = None, given: Any = None, ref
     )
 
 
-def of_scores(score: xr.DataArray, names: tuple[str, ...], dims: tuple[str, ...]) -> Clusters | None:
-    """The cluster of each system and of each input; None without names. Labels without a name are alone."""
+def of_scores(
+    score: xr.DataArray, names: tuple[str, ...], dims: tuple[str, ...], *, drawn: bool = False
+) -> Clusters | None:
+    """The cluster of each system and of each input; None without names. Labels without a name are alone.
+
+    A random dim needs two clusters if it is `drawn`, or is one of several random dims.
+    """
     if not names:
         warn_of_documents(score, dims)
         return None
     if chunking.is_lazy(score):
         raise ValueError(f"cluster={validate.listing(names)} needs scores in memory: ds.load()")
     found = {dim: np.arange(score.sizes[dim]) for dim in facts.CELLS}
-    used: dict[str, str] = {}
-    for name in names:
-        dim, codes = of_labels(score, name, facts.CELLS)
-        if dim in used:
-            raise ValueError(f"cluster names two coordinates of {dim}s, {used[dim]!r} and {name!r}; name one")
-        used[dim] = name
-        found[dim] = codes
+    for dim, name in by_dim(score, names).items():
+        found[dim] = of_labels(score, name, facts.CELLS)[1]
         if dim in dims:
+            several = len(set(found[dim].tolist())) > 1 or score.sizes[dim] < 2
+            if not several and (drawn or len(dims) > 1):
+                raise ValueError(
+                    f"cluster={name!r} puts all {score.sizes[dim]:,} {dim}s into one cluster, which tells nothing of "
+                    f"new {dim}s: two are needed, or resample= without {dim!r}"
+                )
             _warn_unequal(found[dim], dim)
     return found["system"], found["input"]
 
 
-def of_inputs(score: xr.DataArray, name: str) -> IntArray:
+def by_dim(score: xr.DataArray, names: tuple[str, ...]) -> dict[str, str]:
+    """The names of coordinates by the dim that they describe, one of each at most."""
+    found: dict[str, str] = {}
+    for name in names:
+        dim = str(groups.described_by(score, "cluster", name, facts.CELLS).dims[0])
+        if dim in found:
+            raise ValueError(f"cluster names two coordinates of {dim}s, {found[dim]!r} and {name!r}; name one")
+        found[dim] = name
+    return found
+
+
+def carried(to: xr.DataArray, names: tuple[str, ...], source: xr.Dataset | xr.DataArray) -> xr.DataArray:
+    """Ratings with the coordinates of these names, taken from the scores where they lack them."""
+    for name in names:
+        if isinstance(name, str) and name in to.coords:
+            continue
+        coord = groups.described_by(source, "cluster", name, facts.CELLS)
+        dim = str(coord.dims[0])
+        if dim in to.indexes and dim in coord.indexes:
+            validate.unique(f"labels of {dim!r}", coord.indexes[dim])
+            coord = coord.reindex({dim: to.indexes[dim]})
+        elif to.sizes[dim] != coord.size:
+            raise ValueError(f"cluster={name!r}: the scores have {coord.size} {dim}s, and the ratings {to.sizes[dim]}")
+        to = to.assign_coords({name: (dim, coord.values)})
+    return to
+
+
+def of_inputs(score: xr.DataArray | xr.Dataset, name: str) -> IntArray:
     """The cluster of each input."""
     return of_labels(score, name, ("input",))[1]
 
@@ -75,8 +108,7 @@ def of_items(score: xr.DataArray, cluster: Any) -> IntArray | None:
 
 def inputs_of(score: xr.DataArray, cluster: Any) -> str | None:
     """The one of the names in `cluster` that describes inputs."""
-    described = [groups.described_by(score, "cluster", name, facts.CELLS) for name in checked(cluster)]
-    return next((str(each.name) for each in described if each.dims == ("input",)), None)
+    return by_dim(score, checked(cluster)).get("input")
 
 
 def are_unequal(sizes: IntArray) -> bool:
@@ -84,10 +116,10 @@ def are_unequal(sizes: IntArray) -> bool:
     return float(sizes.sum()) ** 2 / float((sizes**2).sum()) < len(sizes) / 2
 
 
-def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "") -> None:
+def warn_of_documents(score: xr.DataArray | xr.Dataset, dims: tuple[str, ...], way: str = "") -> None:
     """Warn of random inputs from common documents, patients or the like, which makes them alike.
 
-    `way` says what to do, with their `name` and `unit`.
+    `way` says what to do, with their `name`, their `unit` and how many `members` one has on average.
     """
     found = next(((str(name), unit) for name in score.coords if (unit := _unit(score, name)) is not None), None)
     if "input" not in dims or found is None:
@@ -95,16 +127,17 @@ def warn_of_documents(score: xr.DataArray, dims: tuple[str, ...], way: str = "")
     name, unit = found
     n = int(of_inputs(score, name).max()) + 1
     if 1 < n < score.sizes["input"]:
+        told = {"name": name, "unit": unit, "members": f"{score.sizes['input'] / n:.3g}"}
         whose = "" if validate.takes("cluster") or not arguments.in_python() else " of ci and other functions"
         usual = f"{arguments.given('cluster', name)}{whose} keeps {unit}s together"
-        validate.warn(
+        validate.warn_once(
             f"{score.sizes['input']:,} inputs come from {validate.counted(n, unit)}. Inputs of one {unit} are often "
-            f"alike; then intervals are too narrow, and tests are liberal; {way.format(name=name, unit=unit) or usual}",
+            f"alike; then intervals are too narrow, and tests are liberal; {way.format(**told) or usual}",
             "documents",
         )
 
 
-def _unit(score: xr.DataArray, name: Hashable) -> str | None:
+def _unit(score: xr.DataArray | xr.Dataset, name: Hashable) -> str | None:
     """What several inputs are parts of by a coordinate, such as a document; None for other coordinates."""
     if not isinstance(name, str) or score[name].dims != ("input",) or name == "input" or chunking.is_lazy(score[name]):
         return None
@@ -114,7 +147,7 @@ def _unit(score: xr.DataArray, name: Hashable) -> str | None:
     return bare if bare and not set(bare.split()) & set(_KINDS) else None
 
 
-def of_labels(score: xr.DataArray, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:
+def of_labels(score: xr.DataArray | xr.Dataset, name: str, dims: tuple[str, ...]) -> tuple[str, IntArray]:
     """The dim that a coordinate describes, and the cluster of each of its labels."""
     dim, labels, _ = groups.groups_of(score, "cluster", name, dims)
     own = [(f"{at}", "") if label is None else ("", label) for at, label in enumerate(labels)]
@@ -126,6 +159,7 @@ def _warn_unequal(codes: IntArray, dim: str) -> None:
     sizes = np.bincount(codes)
     if are_unequal(sizes):
         validate.warn(
-            f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %",
+            f"clusters of {dim}s have unequal sizes ({sizes.min()} to {sizes.max()}): 95 % intervals cover about 90 %, "
+            "and tests are liberal",
             "unequal_clusters",
         )

@@ -32,6 +32,7 @@ from xsumstat.dataset import (
     calibrated,
     checks,
     facts,
+    few_systems,
     golds,
     labelled,
     leakage,
@@ -118,6 +119,9 @@ def human_ceiling(
     draws = Draws.checked(n_resamples, rng, progress=progress)
     confidence_level = validate.fraction("confidence_level", confidence_level)
     score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
+    if not names:
+        clustering.warn_of_documents(score, dims)
+    ratings = clustering.carried(ratings, names, score)
     calibrated.refuse(score, "human_ceiling")
     if RATER in score["metric"].values.tolist():
         raise ValueError(f"metric {RATER!r} has the name that the raters themselves get; rename it")
@@ -136,8 +140,9 @@ def human_ceiling(
     measure = by_gold(on_scale(measure, scores, positive), scores.gold)
     checks.check_resampled(scores, tuple(dim for dim in dims if dim != "cell") or facts.CELLS)
     near_copies.check(scores, dims, names)
-    clusters = clustering.of_scores(scores.score, names, dims)
     method = _interval_method(method, measure, dims, interval, scores, along)
+    drawn = method == "bootstrap"
+    clusters = clustering.of_scores(scores.score, names, dims, drawn=drawn) if names else None
     of_all = range(scores.score.sizes["metric"]), measure, scores.score.sizes[along]
     attrs: dict[str, Any] = {"confidence_level": confidence_level, "resample": dims, "cluster": names or None}
     if method == "jackknife":
@@ -159,7 +164,10 @@ def human_ceiling(
         found = found.assign_coords({along: ratings.indexes[along]})
     spreads = facts.spread(scores.score), facts.spread(scores.gold)
     checks.warn_undefined(found["by_rater"], *spreads, why_undefined(measure.coefficient))
-    if method == "bootstrap":
+    if method == "jackknife":
+        needs = jackknifed.needs(measure, dims, scores.shape, clusters=clusters)
+        few_systems.warn_without(found, "correlation", scores, measure, "jackknife", needs)
+    else:
         checks.warn_resamples(found["n_undefined"], n_resamples)
         checks.warn_outside(found, "correlation", n_resamples)
     attrs |= {**threshold_attrs(measure.coefficient, None), **measure.attrs}
@@ -201,13 +209,19 @@ def _without_copies(
 ) -> xr.Dataset:
     """Limits of an accuracy with ties less what copies of a drawn member (a system) add, which agree with each other.
 
-    Of k members in g clusters of one size a share (g − 1)/(g(k − 1)) of the drawn pairs are copies on average, with the
-    value 1; that is 1/k where each is its own cluster.
+    With k members in g clusters of s each, a share k(1 − 1/g)/(k²(1 − 1/g) + Σs² − k) of the drawn pairs are copies on
+    average, with the value 1. It is 1/k where each member is its own cluster.
     """
-    n = (scores.score.notnull() & scores.gold.notnull()).sum(members)
-    several = n.where(n > 1)
-    share = 1 / several if clusters is None else (1 - 1 / (int(clusters.max()) + 1)) / (several - 1)
-    share = share.mean([dim for dim in n.dims if dim not in found["correlation"].dims])
+    there = scores.score.notnull() & scores.gold.notnull()
+    k = there.sum(members)
+    several = k.where(k > 1)
+    share = 1 / several
+    if clusters is not None:
+        of_cluster = xr.DataArray(np.eye(int(clusters.max()) + 1)[clusters], dims=(members, "_cluster"))
+        squares = (xr.dot(there.astype(float), of_cluster, dim=members) ** 2).sum("_cluster")
+        others = 1 - 1 / of_cluster.sizes["_cluster"]
+        share = several * others / (several**2 * others + squares - several)
+    share = share.mean([dim for dim in share.dims if dim not in found["correlation"].dims])
     kept = 1 - share.reset_coords(drop=True)
     limits = {name: (found[name] - (1 - kept)) / kept for name in ("ci_low", "ci_high")}
     limits = {name: limit.clip(*bounds) for name, limit in limits.items()}

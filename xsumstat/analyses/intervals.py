@@ -158,7 +158,7 @@ def ci(
     asked = asked.refitting() if refits else asked
     asked = replace(asked, measure=settled(measure, scores, threshold, calibrate_on, gold, positive))
     asked.check_scores(scores, clusters, of_pairs=other is not None)
-    of_scores = clustering.of_scores(scores.score, clusters, asked.dims)
+    of_scores = clustering.of_scores(scores.score, clusters, asked.dims, drawn=asked.used != "jackknife")
     if refits and asked.used == "jackknife":
         job = asked.job(targets, of_scores, refits)
         by_target = calibration.found_of(asked.run(whole, job), scores)

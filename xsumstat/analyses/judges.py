@@ -28,6 +28,7 @@ from xsumstat.dataset import (
 from xsumstat.dataset import scores as schema
 from xsumstat.inference import corrections
 from xsumstat.inference.calibration import Calibration, of_folds
+from xsumstat.inference.jackknife import variance_of_mean
 from xsumstat.resampling import draws
 
 ALIGNMENTS, SCALES, TESTS = (
@@ -131,7 +132,9 @@ def alt_test(
     min_items = validate.integer("min_items", min_items, 2)
     score = schema.prepare_computed(ds, metric_choice.automatic(ds, metric))
     score, human, _ = align.aligned(score, ratings.transpose(..., "system", "input"))
-    codes = clustering.of_items(score, cluster)
+    if cluster not in (None, "input"):
+        human = clustering.carried(human, (cluster,), score)
+    codes = clustering.of_items(score if cluster is None else human, cluster)
     leakage.warn_of_raters(score, human, name, along)
     other = scales.elsewhere(score, human) if scale in ("auto", "raw") else None
     attrs: dict[str, Any] = {}
@@ -251,7 +254,7 @@ def _of_constant(
             return math.nan
         x = np.where(np.isnan(z).all(axis=0), np.nan, values[np.argmax(counts)])
         tests = [_of_rater(x, z, at, comparison) for at in range(len(z))]
-        p = [p for *_, p, size in tests if size >= min_items]
+        p = [p for *_, p, size in tests if size >= min_items and not math.isnan(p)]
         return float((corrections.adjust(np.array(p), "by") <= alpha).mean()) if p else math.nan
 
     name = "constant_winning_rate"
@@ -319,15 +322,16 @@ def _pvalue(apart: FloatArray, margin: float, test: str) -> float:
 
 
 def _clustered(apart: FloatArray, margin: float, codes: IntArray) -> float:
-    """A t test of the mean of items in clusters, by the jackknife over clusters; NaN for one cluster."""
+    """A t test of the mean of items in clusters, by the jackknife over clusters; NaN for one cluster.
+
+    Clusters with equal means tell nothing of the spread: then items do.
+    """
     from scipy.special import stdtr
 
-    sizes = np.bincount(codes)
-    if len(sizes) < 2:
+    n = int(codes.max()) + 1
+    if n < 2:
         return math.nan
-    mean = apart.mean()
-    moved = np.bincount(codes, apart - mean) / (len(apart) - sizes)
-    error = math.sqrt((len(sizes) - 1) / len(sizes) * float((moved**2).sum()))
+    error = math.sqrt(variance_of_mean(apart, codes))
     if error <= TOLERANCE:
-        return 0.0 if mean < margin - TOLERANCE else 1.0
-    return float(stdtr(len(sizes) - 1, (mean - margin) / error))
+        return _pvalue(apart, margin, "t")
+    return float(stdtr(n - 1, (apart.mean() - margin) / error))

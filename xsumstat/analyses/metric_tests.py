@@ -314,7 +314,7 @@ def boot_test(
     checks.check_resampled(scores, dims)
     families.check_correction(adjust, within, pair_results.dims(scores))
     near_copies.check(scores, dims, clusters)
-    of_scores = clustering.of_scores(scores.score, clusters, dims)
+    of_scores = clustering.of_scores(scores.score, clusters, dims, drawn=True)
     plan = DrawPlan(scores.shape, dims, draws.n_resamples, draws.seed, clusters=of_scores)
     attrs = {**measure.attrs, **threshold_attrs(measure.coefficient, calibrate_on)}
     correction = Correction(adjust, within)

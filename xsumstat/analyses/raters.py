@@ -89,7 +89,10 @@ def agreement(
     sizes = {dim: ratings.sizes[dim] for dim in facts.CELLS}
     rated = int(ratings.notnull().any([dim for dim in ratings.dims if dim != "system"]).sum())
     dims = random_dims(resample, dims, (rated, sizes["input"]))
-    clusters = clustering.of_scores(ratings, names, dims)
+    ratings = clustering.carried(ratings, names, ds)
+    if not names and "input" in ds.sizes:  # ratings that come by themselves may have no coordinates
+        clustering.warn_of_documents(ds, dims)
+    clusters = clustering.of_scores(ratings, names, dims, drawn=method == "bootstrap")
     plan = DrawPlan((sizes["system"], sizes["input"]), dims, draws.n_resamples, draws.seed, clusters=clusters)
     units = dict(zip(facts.CELLS, clusters or map(np.arange, sizes.values()), strict=True))
     job = (
@@ -105,7 +108,7 @@ def agreement(
     checks.warn_where(unknown, "alpha is undefined (NaN), because no output has two ratings, or all ratings are equal")
     checks.warn_where(
         result["ci_low"].isnull() & ~unknown,
-        "no interval, which needs two systems if systems are random, and two inputs if inputs are",
+        "no interval, which needs two systems (or clusters) if systems are random, and two inputs if inputs are",
         "no_interval",
     )
     attrs = {"rating": name, "along": along, "measurement": measurement, "confidence_level": confidence_level}
@@ -413,7 +416,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
         named = rating.name in ds.data_vars and along in ds[rating.name].dims
         values = rating if named else rating.rename("rating")
         _warn_unmatched(ds, values)
-        values = _described(values, ds)
     else:
         if not isinstance(rating, str) or rating not in variables:
             raise ValueError(
@@ -429,19 +431,6 @@ def ratings_of(ds: xr.Dataset, rating: Any, along: str) -> tuple[xr.DataArray, s
     values = values.compute() if chunking.is_lazy(values) else values
     drawn.warn_ignored(ds, values)
     return values, str(values.name)
-
-
-def _described(ratings: xr.DataArray, ds: xr.Dataset) -> xr.DataArray:
-    """Ratings with the coordinates that describe the systems and inputs of `ds`, besides their own."""
-    for name, coord in ds.coords.items():
-        dim = coord.dims[0] if len(coord.dims) == 1 else None
-        if dim not in facts.CELLS or dim not in ratings.dims or name == dim or name in ratings.coords:
-            continue
-        if dim in ds.indexes and dim in ratings.indexes:
-            ratings = ratings.assign_coords({name: (dim, coord.reindex({dim: ratings.indexes[dim]}).values)})
-        elif ratings.sizes[dim] == coord.size:
-            ratings = ratings.assign_coords({name: (dim, coord.values)})
-    return ratings
 
 
 def higher_is_better(ds: xr.Dataset, ratings: xr.DataArray, along: str = "rater") -> xr.DataArray:

@@ -13,6 +13,7 @@ import numpy as np
 from xsumstat.coefficients import arrays
 from xsumstat.core.types import TOLERANCE, BoolArray, FloatArray, IntArray
 from xsumstat.inference import signed_ranks
+from xsumstat.inference.jackknife import variance_of_mean
 from xsumstat.inference.pvalues import by_t, permutation_pvalues
 from xsumstat.kernels import swaps as _kernels_swaps
 from xsumstat.kernels import systems as kernels
@@ -269,17 +270,10 @@ def _beyond_rounding(variance: FloatArray, size: FloatArray) -> FloatArray:
 def _of_mean(group: Pairs, method: str) -> tuple[FloatArray, int]:
     if method == "paired_t":
         if group.codes is not None:
-            return _without_clusters(group, group.codes), group.n_units - 1
+            return variance_of_mean(group.differences, group.codes), group.n_units - 1
         return group.differences.var(axis=1, ddof=1) / group.n, group.n - 1
     variance = group.first.var(axis=1, ddof=1) + group.second.var(axis=1, ddof=1)
     return variance / group.n, 2 * group.n - 2
-
-
-def _without_clusters(group: Pairs, codes: IntArray) -> FloatArray:
-    """Jackknife variance of mean differences, which leaves out each cluster in turn, about the mean of all."""
-    g, mean = group.n_units, group.differences.mean(axis=1, keepdims=True)
-    moved = group.by_unit(group.differences - mean) / (group.n - np.bincount(codes))
-    return np.asarray((g - 1) / g * (moved**2).sum(axis=1))
 
 
 def _of_t(group: Pairs, method: str) -> tuple[FloatArray, int]:

@@ -90,6 +90,14 @@ def deleted_variance(values: FloatArray, about: float | None = None) -> float:
     return (n - 1) / n * float(np.sum((defined - (defined.mean() if about is None else about)) ** 2))
 
 
+def variance_of_mean(values: FloatArray, codes: IntArray) -> FloatArray:
+    """``(G−1)/G·Σ(mean without cluster − mean)²`` of values (..., items) in G clusters."""
+    sizes = np.bincount(codes)
+    rest = values - values.mean(axis=-1, keepdims=True)
+    moved = arrays.summed(rest.reshape(-1, len(codes)).T, codes).T.reshape(*values.shape[:-1], -1)
+    return np.asarray((len(sizes) - 1) / len(sizes) * ((moved / (len(codes) - sizes)) ** 2).sum(axis=-1))
+
+
 def _about(parts: Parts) -> float | None:
     """What the estimates without each label deviate from, unless it is their mean."""
     return parts.value if parts.clustered else None

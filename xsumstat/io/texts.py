@@ -159,7 +159,7 @@ def coded(
 
 
 def _alike(frame: pd.DataFrame, labels: Sequence[str], skip: set[Any]) -> pd.DataFrame:
-    """The frame with labels in place of texts that differ from one in case alone, which is said."""
+    """The frame with labels in place of texts that differ from one in case alone, with a warning."""
     spelt: dict[str, list[str]] = {}
     for label in labels:
         spelt.setdefault(label.casefold(), []).append(label)

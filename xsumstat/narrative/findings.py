@@ -514,7 +514,7 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     if "rater" not in named:
         return []
     own = result.isel(metric=named.index("rater"))
-    how = f"{interval(result)}; {coefficient(result)}"
+    how = f"{'no interval' if wording.intervals(result) is None else interval(result)}; {coefficient(result)}"
     others = "each other rater" if wording.scale_of(result.attrs) in ("classes", "two") else "the mean of the others"
     said: list[str] = [
         wording.Sentence(f"On average a rater has an agreement of {estimated(own, 'correlation')} with {others}", how)

@@ -53,9 +53,11 @@ class Ask:
     also: str = ""
 
 
-def groups(ds: xr.Dataset) -> list[str]:
-    """Coordinates of inputs with a few large groups."""
-    words = [name for name, coord in ds.coords.items() if coord.dims == ("input",) and coord.dtype.kind in "OUT"]
+def groups(ds: xr.Dataset, cluster: Any = None) -> list[str]:
+    """Coordinates of inputs with a few large groups, which are not clusters."""
+    clusters = clustering.checked(cluster)
+    coords = {name: coord for name, coord in ds.coords.items() if name not in clusters}
+    words = [name for name, coord in coords.items() if coord.dims == ("input",) and coord.dtype.kind in "OUT"]
     counts = {name: pd.Series(ds[name].values).value_counts() for name in words if name not in ds.indexes}
     return [
         str(name) for name, each in counts.items() if 2 <= len(each) <= _MOST_GROUPS and each.min() >= _FEWEST_INPUTS

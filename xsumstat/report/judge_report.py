@@ -185,7 +185,9 @@ def make_report(
             code.extend(lines)
 
     answer(
-        judge_questions.about_judges(about, judge_questions.groups(ds), measure, limits, adjust, alpha, drawn, margin)
+        judge_questions.about_judges(
+            about, judge_questions.groups(ds, cluster), measure, limits, adjust, alpha, drawn, margin
+        )
     )
     answer(judge_questions.about_systems(about, limits, adjust))
     if anchor is not None:

@@ -123,6 +123,10 @@ def averaged(parts: Sequence[Parts]) -> Parts:
     }
     if isinstance(first, OfMeans):
         means["bends"] = curvature.averaged([each.bends for each in some if isinstance(each, OfMeans)])
+        means["pearson_value"] = float(np.mean([each.pearson_value for each in some if isinstance(each, OfMeans)]))
+    if isinstance(first, OfCells):  # `influence` is divided by the number of cells
+        cells = [each for each in some if isinstance(each, OfCells)]
+        means["influence"] = np.mean([first.n_cells / each.n_cells * each.influence for each in cells], axis=0)
     found: Parts = replace(first, value=float(np.mean([each.value for each in some])), **means)
     return found
 

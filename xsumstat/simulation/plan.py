@@ -157,7 +157,10 @@ def plan(
     money = Money.checked(budget, target, prices)
     if money is not None:
         _check_priced(money, asked, estimand, metric, judged)
-    way = "ds.groupby({name!r}).mean().rename({name}='input') plans {unit}s"
+    way = (
+        "ds.groupby({name!r}).mean().rename({name}='input') plans {unit}s, each with {members} inputs, so multiply its "
+        "inputs and ratings by {members}"
+    )
     clustering.warn_of_documents(locate.checked_scores(ds), ("input",), way)
     ratings = None if rating is None else _ratings(ds, gold, other, method, rating, along)
     raters = [None] if ratings is None else _raters(n_raters, ratings)
