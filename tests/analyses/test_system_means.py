@@ -294,9 +294,9 @@ def test_all_rated_is_the_plain_mean_with_plain_limits():
 
 
 def test_scale_cuts_limits_and_is_told():
-    ds = scores(3, 30, 6, rho=0.2, seed=12)
+    ds = scores(3, 30, 5, rho=0.2, seed=12)
     plain = ds.meta.system_means(metric="judge")
-    low = float(plain["mean"].min())
+    low = float(ds.human.min())
     cut = ds.meta.system_means(metric="judge", scale=(low, 1e9))
     below = np.minimum(plain["ci_low"], plain["human_ci_low"]) < low
     np.testing.assert_array_equal(cut["clipped"], below)
@@ -515,11 +515,13 @@ def test_how_many_ratings_alone_would_say_as_much(demo):
     assert f"are worth {100 * (np.median(wanted / n) - 1):.0f} % more ratings" in found.meta.conclusion()
 
 
+@pytest.mark.ignore_codes("few_ratings")
 def test_a_limit_at_the_end_of_the_scale_is_not_cut():
-    ds = scores(1, 30, 12, seed=15)
+    ds = scores(1, 30, 4, seed=15)
     plain = ds.meta.system_means(metric="judge").squeeze()
     ends = [float(plain[name]) for name in ("ci_low", "human_ci_low", "ci_high", "human_ci_high")]
     low, high = min(ends[:2]), max(ends[2:])
+    assert low < ds.human.min() and ds.human.max() < high
     for scale, cut in (
         ((low, high), False),
         ((np.nextafter(low, high), high), True),
@@ -542,3 +544,14 @@ def test_rated_differences_have_the_unit_of_one_metric_and_none_of_several():
         large = ds.assign(score=ds.score * 2.0**600).meta.system_means("human", metric=metric)
         np.testing.assert_allclose(large.rated_difference, small.rated_difference * factor, rtol=1e-9)
         np.testing.assert_allclose(large.ci_low, small.ci_low, rtol=1e-9)
+
+
+@pytest.mark.ignore_codes("one_value")
+@pytest.mark.parametrize("chunks", [None, {"system": 1}])
+def test_a_scale_must_contain_the_ratings(demo, chunks):
+    """Means of grades from 1 to 5 were cut to 1 by scale=(0, 1)."""
+    grades = (demo.score.sel(metric="human", drop=True) / 20).round().clip(1, 5)
+    grades = grades if chunks is None else grades.chunk(chunks)
+    with pytest.raises(ValueError, match=r"scale=.0, 1. does not contain the ratings, from 1 to 5"):
+        demo.meta.system_means(grades, metric="judge", scale=(0, 1)).compute()
+    assert demo.meta.system_means(grades, metric="judge", scale=(1, 5))["mean"].compute().notnull().all()

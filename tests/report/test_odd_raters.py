@@ -1,6 +1,7 @@
 """Raters unlike the others, and bias that noise leaves untested, are named in the short answer and the gate."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from judged_outputs import PEOPLE, scores, table
@@ -121,3 +122,14 @@ def test_raters_who_share_few_outputs_are_not_accused():
         ds = ds.assign_coords(metric=["gpt", "human"], system=list("abcd"), rater=[f"r{at}" for at in range(12)])
         named += "agrees little" in told(ds)
     assert named <= 3
+
+
+def test_a_rater_of_two_outputs_is_neither_severe_nor_of_one_grade():
+    """A stray third rater: two grades of 5 are no severity."""
+    frame = table(prompts=60, judges=("near",))
+    stray = pd.Series(np.nan, frame.index)
+    stray.iloc[[3, 40]] = 5.0
+    line = weak(frame.assign(eve=stray))
+    page = scores(frame.assign(eve=stray)).meta.report(kind="judge")
+    assert "eve rated only" in line and "one grade" not in line
+    assert "eve grades" not in str(page)

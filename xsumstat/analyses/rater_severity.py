@@ -19,6 +19,8 @@ _UNEVEN = 0.1
 _BY_CHANCE = 0.001
 # A rater who deviates this share of the most severe (or mild) one's deviation in the other direction is named, too.
 _ALSO = 0.5
+# With fewer ratings a rater is neither severe nor mild.
+LEAST_RATINGS = 10
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class Severity:
         """From ratings as sums of an output and a rater, by least squares; None without labelled raters."""
         if set(ratings.dims) != {"rater", *facts.CELLS} or "rater" not in ratings.indexes:
             return None
-        ratings = ratings.transpose("rater", *facts.CELLS).dropna("rater", how="all")
+        enough = ratings.notnull().sum(facts.CELLS) >= LEAST_RATINGS
+        ratings = ratings.transpose("rater", *facts.CELLS)
+        ratings = ratings[enough.values] if enough.sum() > 1 else ratings.dropna("rater", how="all")
         n_raters = ratings.sizes["rater"]
         if n_raters < 2:
             return None

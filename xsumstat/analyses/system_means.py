@@ -13,6 +13,7 @@ from xsumstat.analyses import few_ratings, rater_severity
 from xsumstat.core import validate
 from xsumstat.core.types import FloatArray
 from xsumstat.dataset import checks, drawn, labelled, results
+from xsumstat.dataset.value_checks import of_values
 from xsumstat.inference import ridge_means, score_limits
 from xsumstat.inference import system_means as estimator
 from xsumstat.inference.system_means import Strata
@@ -91,6 +92,8 @@ def system_means(
     confidence_level = validate.fraction("confidence_level", confidence_level)
     limits = checked_scale(scale)
     scores = few_ratings.prepared(ds, gold, metric)
+    if limits is not None:
+        scores.later.make(_check_inside, of_values(_ends, scores.gold), limits)
     uneven = rater_severity.warn_uneven(ds, scores.gold)
     scores, groups = few_ratings.drawn_from(ds, scores, strata)
     if method == "ridge" and groups.strata.own_spread:
@@ -138,6 +141,17 @@ def checked_scale(scale: Any) -> tuple[float, float] | None:
     if not low < high:
         raise ValueError(f"scale must be a pair of ascending numbers, got {scale!r}")
     return low, high
+
+
+def _ends(ratings: xr.DataArray) -> tuple[float, float]:
+    return float(ratings.min()), float(ratings.max())
+
+
+def _check_inside(ends: tuple[float, float], scale: tuple[float, float]) -> None:
+    """No rating lies outside of the scale that was given."""
+    if ends[0] < scale[0] or ends[1] > scale[1]:
+        given = f"({scale[0]:g}, {scale[1]:g})"
+        raise ValueError(f"scale={given} does not contain the ratings, from {ends[0]:g} to {ends[1]:g}")
 
 
 def _descriptions(score: xr.DataArray) -> dict[Any, Any]:

@@ -50,7 +50,7 @@ def _scale(rated: dict[Hashable, FloatArray], name: Hashable) -> str:
 def _one_grade(rated: dict[Hashable, FloatArray], name: Hashable) -> str:
     shares = {each: np.unique(values, return_counts=True)[1].max() / len(values) for each, values in rated.items()}
     others = max(share for each, share in shares.items() if each != name)
-    if shares[name] < _NEARLY_ALL or others >= _NEARLY_ALL:
+    if shares[name] < _NEARLY_ALL or others >= _NEARLY_ALL or len(rated[name]) < _FEW:
         return ""
     return f"gives one grade to {100 * shares[name]:.0f} % of the outputs"
 
