@@ -39,9 +39,11 @@ def only(ds: xr.Dataset, chosen: Mapping[str, str]) -> xr.Dataset:
         known = [str(each) for each in [*ds.dims, *ds.coords] if each != "metric"]
         validate.known(f"column of {_OPTION}", name, list(dict.fromkeys(known)), "columns of labels")
         labels = ds[name]
+        texts = [f"{each:g}" if isinstance(each, float) else str(each) for each in np.ravel(labels.values).tolist()]
         if labels.ndim != 1 or labels.dims == ("metric",):
+            if set(texts) - {"nan", "None"} == {label}:  # only these rows of a table were read
+                continue
             raise ValueError(f"{_OPTION} {name}={label}: {name!r} has no label for each system, input or dimension")
-        texts = [f"{each:g}" if isinstance(each, float) else str(each) for each in labels.values.tolist()]
         validate.known(f"label of {_OPTION} {name}", label, list(dict.fromkeys(texts)), "labels")
         places = np.flatnonzero([text == label for text in texts])
         dim = labels.dims[0]
