@@ -145,3 +145,41 @@ def test_automatic_metrics_are_not_proposed_as_raters(capsys, tmp_path):
     frame.assign(**values).to_csv(tmp_path / "a.csv", index=False)
     assert cli.main([str(tmp_path / "a.csv"), "--judge"]) == 2
     assert "--raters Kim Lee --metric gpt COMET --judge" in capsys.readouterr().err
+
+
+def test_commas_may_separate_thousands(capsys, tmp_path):
+    """Read with decimal=',' 1,024 would be 1.024 beside 596."""
+    frame = pd.DataFrame({"model": ["a", "b"] * 3, "prompt": [1, 1, 2, 2, 3, 3], "human": [1.0, 2, 3, 4, 5, 6]})
+    frame["latency_ms"] = ["596", "1,024", "2,000", "12", "7", "8"]
+    assert "latency_ms, which holds numbers with commas (1,024): read them as numbers" in str(frame.meta)
+    asked = {"system": "model", "input": "prompt", "wide": True, "metric": ["human", "latency_ms"]}
+    told = r"thousands=','\) if this is 1024; read the file with pandas.read_csv\(..., decimal=','\) if it is 1.024"
+    with pytest.raises(TypeError, match=told):
+        frame.meta.to_scores(**asked)
+    frame.loc[1, "latency_ms"] = "1,024,000"
+    with pytest.raises(TypeError, match=r"thousands=','\) if this is 1024000$"):
+        frame.meta.to_scores(**asked)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv"), "--gold", "latency_ms"]) == 2
+    assert "commas out" in capsys.readouterr().err
+    frame.loc[1, "latency_ms"] = "0,596"
+    with pytest.raises(
+        TypeError, match=r"decimal commas \('0,596'\): read the file with pandas.read_csv\(..., decimal"
+    ):
+        frame.meta.to_scores(**asked)
+
+
+def test_a_turn_is_no_rating(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": range(60), "bot_version": ["v1", "v2", "v3"] * 20, "turn": rng.integers(1, 6, 60)})
+    grades = dict(zip(["agent_ann", "agent_bo", "judge_score"], rng.integers(1, 6, (3, 60)).astype(float), strict=True))
+    frame.assign(**grades).to_csv(tmp_path / "a.csv", index=False)
+    assert cli.main([str(tmp_path / "a.csv"), "--judge"]) == 2
+    err = capsys.readouterr().err
+    assert "--raters agent_ann agent_bo --metric judge_score" in err
+
+
+def test_systems_of_choices_in_another_case_are_named():
+    frame = pd.DataFrame({"left": ["V1", "v1"] * 5, "right": ["v2"] * 10, "choice": ["left", "right"] * 5})
+    with pytest.warns(xsumstat.CautionWarning, match="V1.*v1"):
+        frame.assign(prompt=range(10)).meta.to_preferences(prompt="prompt")

@@ -63,8 +63,8 @@ def requirement(text: str) -> Requirement:
     wanted = {"alt_test": (None,), "bias": (None, "<=", "≤"), "drift": ("<=", "≤")}.get(of, (">=", "≥"))
     if sign not in wanted or (bound is not None and not math.isfinite(bound)):
         raise ValueError(f"{arguments.name('require')} must look like {_EXAMPLES}, got {text!r}")
-    if of == "drift" and bound is not None and bound <= 0:
-        raise ValueError(f"{arguments.name('require')}: a drift must be allowed to be above 0, got {text!r}")
+    if of in ("drift", "bias") and bound is not None and bound <= 0:
+        raise ValueError(f"{arguments.name('require')}: a {of} must be allowed to be above 0, got {text!r}")
     low, high = COEFFICIENTS[of].bounds if of in COEFFICIENTS else (-math.inf, math.inf)
     if bound is not None and not low <= bound <= high:
         raise ValueError(f"{arguments.name('require')}: {of} lies between {low:g} and {high:g}, got {text!r}")

@@ -521,7 +521,8 @@ def _table(file: recognised.File, args: argparse.Namespace) -> tuple[dict[str, A
         sample = runs.first(sample, args.run)
     sample = sample.iloc[rows.labelled(sample, parts.named(args.only))]
     labels = [] if args.labels is not None else roles.labels_of(sample)
-    sample = texts.coded(sample, labels or texts.checked(args.labels), [])
+    with validate.kept_warnings():  # reading the whole table gives them again
+        sample = texts.coded(sample, labels or texts.checked(args.labels), [])
     named = {field: getattr(args, f"{field}_column") for field in ("metric", "system", "input", "score")}
     _refuse_choices(file.path, sample)
     found = roles.of(sample, {**named, "value": named["score"]})

@@ -213,7 +213,7 @@ COLUMNS: Words = {
     "metric": words_of("metric metrics metric_name metric_id scorer measure evaluator metric_key"),
     "system": words_of(
         "system systems system_id system_name sys model models model_id model_name summarizer summarizer_id engine",
-        "mt_system product llm_model variant",
+        "mt_system product llm_model variant bot bot_id bot_name bot_version chatbot model_version",
     ),
     "input": words_of(
         "input input_id inputs item_id prompt_id example_id sample_id question_id doc_id document_id segment_id seg_id",
@@ -239,7 +239,7 @@ COLUMNS: Words = {
     ),
     "category": words_of(
         "category categories topic domain genre task task_type subset split difficulty type tag source_type dataset",
-        "language lang",
+        "language lang turn turn_number turn_index turn_no round",
     ),
     "text": words_of(
         "text prompt prompts question query instruction response responses output outputs answer answers completion",

@@ -164,7 +164,7 @@ def of_frame(
              for name, columns in described.items()}  # fmt: skip
     _warn_of_missing(there, choice)
     ds = xr.Dataset(data, coords, {"cluster": prompts[0]} if len(prompts) > 1 else {})
-    cells.report_alike(ds.indexes)
+    cells.report_alike({**ds.indexes, "system": systems})
     return ds
 
 

@@ -459,7 +459,8 @@ def _words_in(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, str]:
             continue
         number, grades = words.comma(frame[name]), words.grades(frame[name])
         if number is not None:
-            found[name] = f"numbers with decimal commas ({number}): read them as numbers"
+            commas = "commas" if words.are_thousands(frame[name]) else "decimal commas"
+            found[name] = f"numbers with {commas} ({number}): read them as numbers"
         elif grades:
             found[name] = f"text ({', '.join(grades)}); grades need labels, the lowest first"
         elif pd.api.types.is_bool_dtype(frame[name].dtype):

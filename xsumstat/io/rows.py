@@ -288,7 +288,7 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
         return f"; it {_as_verdicts()}"
     number = words.comma(column)
     if number is not None:
-        return f"; it {_with_decimal_commas(number)}"
+        return f"; it {_with_commas(column, number)}"
     grades = list(dict.fromkeys(each.strip() for each in column.iloc[wrong].unique() if isinstance(each, str)))
     if words.among_numbers(column) is not None or not 2 <= len(grades) <= words.FEW_GRADES:
         way = f"frame[{name!r}] = pandas.to_numeric(frame[{name!r}], errors='coerce')"
@@ -301,13 +301,15 @@ def _way_to_numbers(column: pd.Series[Any], name: str, wrong: IntArray) -> str:
     )
 
 
-def _with_decimal_commas(number: str) -> str:
-    way = (
-        "read the file with pandas.read_csv(..., decimal=',')"
-        if arguments.in_python()
-        else "write decimals with a point"
-    )
-    return f"holds text, numbers with decimal commas ({number!r}): {way}"
+def _with_commas(column: pd.Series[Any], number: str) -> str:
+    python = arguments.in_python()
+    read = "read the file with pandas.read_csv(..., {}=',')".format
+    decimal = read("decimal") if python else "write decimals with a point"
+    if not words.are_thousands(column):
+        return f"holds text, numbers with decimal commas ({number!r}): {decimal}"
+    thousands = f"{read('thousands') if python else 'leave the commas out'} if this is {number.replace(',', '')}"
+    other = f"; {decimal} if it is {number.replace(',', '.')}" * (number.count(",") == 1)
+    return f"holds text, numbers with commas ({number!r}): {thousands}{other}"
 
 
 def numbers(column: pd.Series[Any], name: str, place: Place) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -403,7 +405,7 @@ def _held(column: pd.Series[Any]) -> str:
         return _as_verdicts()
     number = words.comma(column)
     if number is not None:
-        return _with_decimal_commas(number)
+        return _with_commas(column, number)
     grades = words.grades(column)
     if not grades:
         texts = column[pd.to_numeric(column, errors="coerce").isna()].dropna()

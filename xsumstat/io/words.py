@@ -13,6 +13,7 @@ LOOKED_AT = 1000  # values by which a column is known
 FEW_GRADES = 7  # a column with more words than these is no column of grades
 _LARGEST_FLOAT = sys.float_info.max
 _COMMA = re.compile(r"[+-]?\d*,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def grades(column: pd.Series[Any]) -> list[str]:
@@ -22,11 +23,19 @@ def grades(column: pd.Series[Any]) -> list[str]:
 
 
 def comma(column: pd.Series[Any]) -> str | None:
-    """The first number with a decimal comma, where a column holds such numbers and other numbers alone."""
+    """The first number with a comma, where a column holds such numbers and other numbers alone."""
     found = _texts(column)
-    first = next((each for each in found if _COMMA.fullmatch(each)), None)
-    numbers = all(_COMMA.fullmatch(each) or re.fullmatch(r"[+-]?\d+", each) for each in found)
-    return first if numbers else None
+    first = next((each for each in found if _has_comma(each)), None)
+    return first if all(_has_comma(each) or re.fullmatch(r"[+-]?\d+", each) for each in found) else None
+
+
+def _has_comma(text: str) -> bool:
+    return bool(_COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text))
+
+
+def are_thousands(column: pd.Series[Any]) -> bool:
+    """Whether all commas of a column of numbers with commas can separate thousands, as in "1,024"."""
+    return all(_THOUSANDS.fullmatch(each) for each in _texts(column) if "," in each)
 
 
 def parsed(column: pd.Series[Any]) -> pd.Series[Any]:
