@@ -125,3 +125,67 @@ def test_limits_of_accuracies_stay_in_their_range():
     found = worst.meta.human_ceiling("rating", level="input", method="bootstrap", resample="both", **how)
     assert float(found.ci_low.min()) >= 0 and float(found.ci_high.max()) <= 1
     assert float(found.difference_low.min()) >= -1
+
+
+def refusing(seed, n=300, systems=1, judges=1):
+    """A judge that is one rater more, and refuses the bad outputs; a second one refuses none."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(systems, n))
+    rated = np.clip(np.round(3 + quality + 0.6 * rng.normal(size=(3 + judges, systems, n))), 1, 5)
+    score = rated[:judges].copy()
+    score[0][quality < -0.6] = np.nan
+    return xr.Dataset(
+        {"score": (("metric", "system", "input"), score), "rating": (("rater", "system", "input"), rated[judges:])},
+        {"metric": ["careful", "bold"][:judges]},
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("level", ["global", "input"])
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_a_judge_that_refuses_is_compared_on_the_outputs_that_it_scored(level, method):
+    """With raters there, who agree less on a part of the range; other judges with raters on all outputs."""
+    ds = refusing(0, systems=4, judges=2)
+    how = {"level": level, "coefficient": "pearson", "resample": "input", "rng": 1, "n_resamples": 199}
+    how["method"] = "auto" if method == "jackknife" else method
+    got = ds.meta.human_ceiling("rating", **how)
+    scored = ds.score.sel(metric="careful", drop=True).notnull()
+    there = ds.rating.where(scored)
+    same = ds.meta.human_ceiling(there, metric="careful", **{**how, "method": got.attrs["method"]})
+    names = ["difference", "difference_low", "difference_high"]
+    for name in names:
+        np.testing.assert_allclose(got[name].sel(metric="careful"), same[name].sel(metric="careful"), atol=1e-12)
+    bold = ds.sel(metric=["bold"]).meta.human_ceiling("rating", **{**how, "method": got.attrs["method"]})
+    for name in (*names, "correlation"):
+        np.testing.assert_array_equal(got[name].sel(metric="bold"), bold[name].sel(metric="bold"))
+    if level == "global":
+        by_rater = []
+        for at in range(3):
+            own, others = there.isel(rater=at).values, there.drop_isel(rater=at).mean("rater").values
+            by_rater.append(np.corrcoef(own[scored.values], others[scored.values])[0, 1])
+        judge = float(got.correlation.sel(metric="careful"))
+        assert float(got.difference.sel(metric="careful")) == pytest.approx(judge - np.mean(by_rater), abs=1e-12)
+        told = (
+            f"careful is compared with raters on the outputs that it scored, where a rater has {np.mean(by_rater):.2f}"
+        )
+        assert (
+            told.replace("has 0", "has ") in got.meta.conclusion() and "bold is compared" not in got.meta.conclusion()
+        )
+    assert got.attrs["on_own_outputs"] == "careful"
+
+
+def test_without_refusals_nothing_is_compared_apart():
+    got = refusing(1, systems=4, judges=2).sel(metric=["bold"]).meta.human_ceiling("rating", level="input")
+    assert "on_own_outputs" not in got.attrs
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_refusals_of_bad_outputs_make_no_judge_worse():
+    """Against raters on all outputs nearly all equal judges agreed significantly less."""
+    below = 0
+    for seed in range(120):
+        got = refusing(100 + seed).meta.human_ceiling("rating", level="global", n_resamples=199, rng=0)
+        below += float(got.difference_high[0]) < 0
+        assert got.correlation[0] - got.correlation[1] < -0.05
+    assert below <= 9

@@ -65,9 +65,8 @@ def rated(ds):
     return found.assign_coords(length=(("system", "input"), rng.normal(size=human.shape)))
 
 
-@pytest.mark.ignore_codes("documents")
 def test_reports_of_judges_keep_documents_together(rated):
-    """Each call of the page is the one that its code shows; systems and plans say how they could."""
+    """Each call of the page is the one that its code shows."""
     page = rated.meta.report("rating", kind="judge", cluster=("family", "document"))
     asked = {"cluster": ("family", "document")}
     xr.testing.assert_identical(page.results["agreement"], rated.meta.agreement("rating", rng=0, **asked))
@@ -81,6 +80,11 @@ def test_reports_of_judges_keep_documents_together(rated):
     for name in ("compare_metrics", "ci weighted_kappa", "bias"):
         assert page.results[name].attrs["cluster"] == "family document", name
     assert page.results["bias_by_system"].attrs["cluster"] == "document"
+    people = rated.rating.mean("rater").expand_dims(metric=["human"]).to_dataset(name="score")
+    tests = people.meta.compare_systems(metric="human", method="paired_t", cluster="document", adjust="holm")
+    np.testing.assert_array_equal(page.results["compare_systems"].pvalue, tests.pvalue)
+    assert "system_means" not in page.results and "plan" not in page.results
+    assert "because they take inputs as independent" in " ".join(str(page).split())
     assert "clustered by family and document" in str(page) and "clustered by document" in str(page)
     again = {"ds": rated}
     exec(page.code, again)  # noqa: S102
@@ -151,6 +155,28 @@ def test_rules_keep_documents_together(rated, tmp_path, capsys):
     assert f"one: length {estimate}" in out
     assert f"one wins against {100 * winning(margin, cluster='document'):.0f} % of the raters" in out
     assert "--cluster document keeps" not in err
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("of", ["label", "variable", "array"])
+def test_systems_are_compared_by_any_human_scores(rated, of):
+    """Of errors the system with fewest is best."""
+    errors = 5 - rated.rating.isel(rater=0, drop=True)
+    ds = rated.drop_vars("rating").assign(errors=errors)
+    if of == "label":
+        whole = xr.concat(
+            [ds.score, errors.expand_dims(metric=["errors"])], "metric", coords="minimal", compat="override"
+        )
+        ds = whole.to_dataset(name="score").assign_coords(higher_is_better=("metric", [True, True, False]))
+    asked = {"label": "errors", "variable": "errors", "array": errors}[of]
+    page = ds.meta.report(asked, kind="judge", metric=["one"], cluster="document")
+    found = page.results["compare_systems"]
+    want = (5 - errors if of == "label" else errors).mean("input")
+    best = found.difference.isel(metric=0).sum("other_system").values.argmax()
+    assert best == want.values.argmax()
+    again = {"ds": ds, "gold": errors}
+    exec(page.code, again)  # noqa: S102
+    xr.testing.assert_identical(again["compare_systems"], found)
 
 
 @pytest.mark.ignore_codes("documents")

@@ -94,8 +94,9 @@ def human_ceiling(
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. A metric above the ceiling need not see what raters see. A rater must be
-    the same person throughout. Formulas: documentation, "How intervals and tests are computed".
+    is used singly, because a mean is no class. If a metric lacks scores, its difference is that from raters on the
+    outputs that it scored. A metric above the ceiling need not see what raters see. A rater must be the same person
+    throughout. Formulas: documentation, "How intervals and tests are computed".
 
     Examples
     --------
@@ -106,8 +107,8 @@ def human_ceiling(
     >>> ds.meta.human_ceiling(rating, metric="judge", level="input").correlation.to_series().round(2).to_dict()
     {'judge': 0.7, 'rater': 0.72}
     """
-    ratings, name = ratings_of(ds, rating, along)
-    ratings = higher_is_better(ds, ratings, along)
+    as_given, name = ratings_of(ds, rating, along)
+    ratings = higher_is_better(ds, as_given, along)
     ratings = _who_rated(ratings, along)
     check_several(ratings, along)
     validate.choice("method", method, ("auto", "jackknife", "bootstrap"))
@@ -170,11 +171,42 @@ def human_ceiling(
     else:
         checks.warn_resamples(found["n_undefined"], n_resamples)
         checks.warn_outside(found, "correlation", n_resamples)
+    lacking = [] if measure.own_cells else _lacking(score, ratings, along)
+    if lacking:
+        asked: dict[str, Any] = {"along": along, "level": level, "coefficient": coefficient, "method": method}
+        asked |= {"interval": interval, "resample": dims, "n_resamples": n_resamples, "cluster": cluster}
+        asked |= {"confidence_level": confidence_level, "positive": positive, "undefined": undefined, "rng": draws.seed}
+        found = _on_own_outputs(found, ds, as_given, lacking, **asked)
+        attrs["on_own_outputs"] = ", ".join(map(str, lacking))
     attrs |= {**threshold_attrs(measure.coefficient, None), **measure.attrs}
     attrs |= {"method": method, "rating": name, "along": along}
     result = results.result(found, scores, analysis="human_ceiling", **attrs)
     del result.attrs["gold"]
     return result.transpose("metric", along, ..., missing_dims="ignore")
+
+
+def _lacking(score: xr.DataArray, ratings: xr.DataArray, along: str) -> list[Hashable]:
+    """Metrics without a score for some output that two raters rated."""
+    rated = (ratings.notnull().sum(along) > 1).reset_coords(drop=True)
+    lost = score.isnull().reset_coords(drop=True) & rated
+    lost = lost.any([dim for dim in lost.dims if dim != "metric"])
+    return [label for label, some in zip(lost["metric"].values.tolist(), lost.values, strict=True) if some]
+
+
+def _on_own_outputs(
+    found: xr.Dataset, ds: xr.Dataset, ratings: xr.DataArray, lacking: Sequence[Hashable], **how: Any
+) -> xr.Dataset:
+    """Differences of metrics that lack scores from raters on the outputs that each of them scored."""
+    # Missing scores change the range of quality, and so the metric's agreement, but not that of raters on all outputs.
+    names = [name for name in NAMES if "difference" in name]
+    for label in lacking:
+        scored = ds["score"].sel(metric=label, drop=True).notnull().reset_coords(drop=True)
+        with validate.kept_warnings():
+            own = human_ceiling(ds, ratings.where(scored), metric=[label], **how)
+        here = found["metric"] == label
+        values = {name: found[name].where(~here, own[name].sel(metric=label, drop=True)) for name in names}
+        found = found.assign(values)
+    return found
 
 
 def _who_rated(ratings: xr.DataArray, along: str) -> xr.DataArray:

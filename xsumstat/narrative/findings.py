@@ -6,7 +6,7 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -534,7 +534,19 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     return [
         *said,
         *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
+        *_on_own_outputs(result, named),
         *undefined(result, "correlation"),
+    ]
+
+
+def _on_own_outputs(result: xr.Dataset, named: Sequence[Hashable]) -> list[str]:
+    """What a rater reaches on the outputs that a metric scored, for metrics that lack some."""
+    lacking = str(result.attrs.get("on_own_outputs", "")).split(", ")
+    raters = result["correlation"].values - result["difference"].values
+    return [
+        f"{name(each)} is compared with raters on the outputs that it scored, where a rater has {number(raters[at])}."
+        for at, each in enumerate(named)
+        if str(each) in lacking and raters.ndim == 1
     ]
 
 

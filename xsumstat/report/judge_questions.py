@@ -14,6 +14,7 @@ import xarray as xr
 from xsumstat.analyses import clustering
 from xsumstat.coefficients.table import COEFFICIENTS
 from xsumstat.dataset import golds, locate, scale_checks, wording
+from xsumstat.report import judge_subject
 from xsumstat.report.judge_subject import OnScale, Subject, on_grades, on_scale
 
 # Groups of inputs that get their own answers: their largest number, and the least number of inputs in each.
@@ -28,6 +29,10 @@ USUAL_MARGINS = {EXPERTS: "experts", CROWD: "crowd workers"}
 _SEVERE = 0.25
 # What the result is called that compares the judge's errors between systems.
 BY_SYSTEM = "bias_by_system"
+_NO_CLUSTER = (
+    "Means from few ratings and a judge (system_means), and plans, are left out, because they take inputs as "
+    "independent."
+)
 # Questions that say by themselves why they have no answer.
 RATERS, BIAS = "Do the raters agree?", "In which direction is the judge biased?"
 
@@ -194,13 +199,23 @@ def about_versions(
     return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 
 
-def about_systems(about: Subject, limits: dict[str, Any], adjust: str) -> dict[str, list[Ask]]:
+def about_systems(
+    about: Subject, limits: dict[str, Any], adjust: str, cluster: str | None = None
+) -> dict[str, list[Ask]]:
+    """With clusters of inputs, systems are compared by the human scores: what a judge adds, and plans, have none."""
     ds, people = about.ds, about.people
+    if cluster is not None:
+        by_cluster: dict[str, Any] = {"method": "paired_t", "cluster": cluster, "adjust": adjust}
+        of_people = functools.partial(judge_subject.of_people, about)
+        ask = Ask(
+            "compare_systems", by_cluster, of=of_people, closing=False, called="compare_systems", also=_NO_CLUSTER
+        )
+        return {"Which system is best?": [ask]} if ds.sizes["system"] > 1 else {}
     best, why = _most_helpful(about)
     if about.uneven:
         why = f"{why} {wording.capitalised(about.uneven)}; means and tests do not correct this.".strip()
     several = ds.sizes["system"] > 1
-    how = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
+    how: dict[str, Any] = {"gold": people.gold, "metric": best, **_known_scale(about), **limits}
     means = Ask("system_means", how, picture="system_means", closing=not several, also=why)
     asks = [means]
     if several:

@@ -168,9 +168,8 @@ def make_report(
     level, coefficient = judge_subject.measure(about, level, coefficient, positive)
     measure = {"level": level, "coefficient": coefficient, **({} if positive is None else {"positive": positive})}
     measure |= {} if resample == AUTO else {"resample": resample}
-    if cluster is not None:
-        clustering.inputs_of(ds["score"], cluster)  # raises for names that are unknown
-        measure["cluster"] = cluster
+    of_inputs = clustering.inputs_of(ds["score"], cluster)
+    measure |= {} if cluster is None else {"cluster": cluster}
     drawn = {"rng": rng, **({} if n_resamples is None else {"n_resamples": n_resamples})}
     shown: dict[str, xr.Dataset] = {}
     sections: list[Section] = []
@@ -189,7 +188,7 @@ def make_report(
             about, judge_questions.groups(ds, cluster), measure, limits, adjust, alpha, drawn, margin
         )
     )
-    answer(judge_questions.about_systems(about, limits, adjust))
+    answer(judge_questions.about_systems(about, limits, adjust, of_inputs))
     if anchor is not None:
         answer(judge_questions.about_versions(about, judge_runs.averaged(anchor), drift, measure, alpha))
     # Groups and calibrated scores lack no cells but those that the whole lacks.

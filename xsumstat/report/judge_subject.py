@@ -263,6 +263,20 @@ def on_scale(about: Subject, coefficient: Coefficient, rng: int) -> OnScale:
     return _calibrated(graded, gold, _of_other_classes(graded, values), code + of_runs, grades=True, rng=rng)
 
 
+def of_people(about: Subject) -> OnScale:
+    """The human scores as the only metric, to compare systems by them alone."""
+    ds, gold = about.ds, about.people.gold
+    gold = ds.attrs.get("gold") if gold is None else gold
+    if isinstance(gold, str) and gold in ds.indexes["metric"]:
+        return OnScale(ds, None, [gold])
+    human, shown = (gold, "gold") if isinstance(gold, xr.DataArray) else (ds[gold], f"ds[{gold!r}]")
+    lower = {"higher_is_better": ("metric", [False])} if align.is_turned(about.people.values) else {}
+    people = human.expand_dims(metric=["human"]).assign_coords(lower).to_dataset(name="score")
+    turned = ".assign_coords(higher_is_better=('metric', [False]))" if lower else ""
+    line = f"people = {shown}.expand_dims(metric=['human']){turned}.to_dataset(name='score')"
+    return OnScale(people, None, ["human"], (line,), called="people")
+
+
 def on_grades(about: Subject, rng: int) -> OnScale:
     """Judges with the grades of single raters; those with other values get the distribution of these grades."""
     people = about.people
