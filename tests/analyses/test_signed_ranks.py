@@ -63,6 +63,7 @@ def scipys(found, alternative):
         ((4, 60), 1, 0.3, "pearson"),  # inputs without a correlation
     ],
 )
+@pytest.mark.slow
 def test_it_is_scipys_test_of_the_correlations_of_a_plain_loop(shape, points, gaps, coefficient, alternative):
     values = drawn(sum(shape), shape, points, gaps)
     for level, undefined in (("input", "drop"), ("input", "zero"), ("within_system", "drop")):

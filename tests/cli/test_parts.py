@@ -43,6 +43,7 @@ def run(capsys, tmp_path, frame, *arguments):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_one_criterion_is_what_its_rows_say(capsys, tmp_path):
     frame = long()
     status, out, err = run(capsys, tmp_path, frame, "--judge", "--only", "criterion=correctness")

@@ -68,6 +68,7 @@ def test_every_result_says_something(question):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", by_turns(OF_DEMO))
+@pytest.mark.slow
 def test_a_result_that_was_cut_or_renamed_is_shown_all_the_same(name):
     result = answer_of_demo(name)
     first = next(iter(result.dims), None)

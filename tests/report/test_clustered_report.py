@@ -104,6 +104,7 @@ def test_reports_of_judges_name_it(rated):
 
 
 @pytest.mark.ignore_codes("documents")
+@pytest.mark.slow
 def test_clusters_are_no_groups(rated):
     """Three documents of ten inputs each could be groups, whose inputs would be one cluster."""
     few = rated.assign_coords(document=("input", np.repeat(["x", "y", "z"], 10)))
@@ -121,6 +122,7 @@ def test_an_older_version_is_compared_by_documents(rated):
     assert found.attrs["cluster"] == "document"
 
 
+@pytest.mark.slow
 def test_rules_keep_documents_together(rated, tmp_path, capsys):
     """The lower limit, the verdict of the test and the bias are those with clusters."""
     columns = {name: rated.score.sel(metric=name, drop=True) for name in ("one", "two")}
@@ -159,6 +161,7 @@ def test_rules_keep_documents_together(rated, tmp_path, capsys):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("of", ["label", "variable", "array"])
+@pytest.mark.slow
 def test_systems_are_compared_by_any_human_scores(rated, of):
     """Of errors the system with fewest is best."""
     errors = 5 - rated.rating.isel(rater=0, drop=True)

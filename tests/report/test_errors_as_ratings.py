@@ -25,6 +25,7 @@ def both():
     )
 
 
+@pytest.mark.slow
 def test_a_report_on_errors_has_the_numbers_of_that_on_grades():
     grades, errors = (ds.meta.report(kind="judge") for ds in both())
     for name, variable in (("human_ceiling", "correlation"), ("human_ceiling", "ci_low"), ("alt_test", "winning_rate"),

@@ -41,6 +41,7 @@ def numbers(page):
         )
     ),
 )
+@pytest.mark.slow
 def test_human_scores_of_some_outputs(places, single):
     """The same as with ratings that are NaN elsewhere."""
     ds = scores().isel(aspect=0, drop=True)

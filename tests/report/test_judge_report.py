@@ -138,6 +138,7 @@ def test_lazy_scores_are_computed(ds, page):
     ),
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_what_is_not_there_is_not_asked_or_told(ds, change, absent):
     page = change(ds).meta.report(kind="judge")
     assert [section.question for section in page.sections] == [each for each in QUESTIONS if each not in absent]
@@ -160,6 +161,7 @@ def test_names_cannot_break_the_page(ds):
     assert not any(word in html for word in ("<script>", "<b>", "<i>good", "\x00", "\u202e"))
 
 
+@pytest.mark.slow
 def test_it_is_shown_in_a_notebook_and_saved(page, tmp_path):
     page.save(tmp_path / "judge.html")
     html = (tmp_path / "judge.html").read_text(encoding="utf-8")
@@ -356,6 +358,7 @@ def test_cells_that_are_left_out_are_told_once():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_a_judge_that_falls_where_people_rise_is_named():
     ds = outputs().meta.to_scores(wide=True, ratings=["ann", "bob", "eve"], kind={"covariate": ["length"]})
     said = ds.meta.report(kind="judge").sections[1].said

@@ -42,6 +42,7 @@ def test_a_code_does_not_change_what_is_compared(code):
 
 
 @pytest.mark.parametrize("change", by_turns([lambda x: x - 1, lambda x: x, lambda x: 20 * x, lambda x: x / 5]))
+@pytest.mark.slow
 def test_other_scales_have_no_codes(change):
     frame = table()
     assert "perhaps a missing score" not in short(frame.assign(near=change(frame["near"])))

@@ -541,7 +541,9 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
 
 def _on_own_outputs(result: xr.Dataset, named: Sequence[Hashable]) -> list[str]:
     """What a rater reaches on the outputs that a metric scored, for metrics that lack some."""
-    lacking = str(result.attrs.get("on_own_outputs", "")).split(", ")
+    if "on_own_outputs" not in result.attrs or "difference" not in result:
+        return []
+    lacking = str(result.attrs["on_own_outputs"]).split(", ")
     raters = result["correlation"].values - result["difference"].values
     return [
         f"{name(each)} is compared with raters on the outputs that it scored, where a rater has {number(raters[at])}."
