@@ -174,6 +174,21 @@ def test_a_judge_that_refuses_is_compared_on_the_outputs_that_it_scored(level, m
     assert got.attrs["on_own_outputs"] == "careful"
 
 
+def test_a_judge_of_one_input_has_no_difference():
+    """Raters cannot be compared there; the other judge's difference stays."""
+    ds = refusing(2, systems=4, judges=2)
+    ds["score"] = ds.score.where((ds.metric == "bold") | (xr.DataArray(range(300), dims="input") < 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        got = ds.meta.human_ceiling(
+            "rating", level="input", resample="input", method="bootstrap", n_resamples=99, rng=0
+        )
+    assert got.difference_low.isnull().values.tolist() == [True, False, True]
+    told = "no difference of 'careful' from raters on the outputs that it scored: "
+    assert of_code(caught, "no_interval")[0].startswith(told)
+    assert "careful" not in got.meta.conclusion() and "bold" in got.meta.conclusion()
+
+
 def test_without_refusals_nothing_is_compared_apart():
     got = refusing(1, systems=4, judges=2).sel(metric=["bold"]).meta.human_ceiling("rating", level="input")
     assert "on_own_outputs" not in got.attrs

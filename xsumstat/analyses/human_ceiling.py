@@ -173,7 +173,8 @@ def human_ceiling(
         checks.warn_outside(found, "correlation", n_resamples)
     lacking = [] if measure.own_cells else _lacking(score, ratings, along)
     if lacking:
-        asked: dict[str, Any] = {"along": along, "level": level, "coefficient": coefficient, "method": method}
+        same = method if method == "bootstrap" else "auto"  # raters may lack inputs there
+        asked: dict[str, Any] = {"along": along, "level": level, "coefficient": coefficient, "method": same}
         asked |= {"interval": interval, "resample": dims, "n_resamples": n_resamples, "cluster": cluster}
         asked |= {"confidence_level": confidence_level, "positive": positive, "undefined": undefined, "rng": draws.seed}
         found = _on_own_outputs(found, ds, as_given, lacking, **asked)
@@ -201,11 +202,17 @@ def _on_own_outputs(
     names = [name for name in NAMES if "difference" in name]
     for label in lacking:
         scored = ds["score"].sel(metric=label, drop=True).notnull().reset_coords(drop=True)
-        with validate.kept_warnings():
-            own = human_ceiling(ds, ratings.where(scored), metric=[label], **how)
         here = found["metric"] == label
-        values = {name: found[name].where(~here, own[name].sel(metric=label, drop=True)) for name in names}
-        found = found.assign(values)
+        try:
+            with validate.kept_warnings():
+                own = human_ceiling(ds, ratings.where(scored), metric=[label], **how)
+        except ValueError as error:
+            validate.warn(
+                f"no difference of {label!r} from raters on the outputs that it scored: {error}", "no_interval"
+            )
+            found = found.assign({name: found[name].where(~here) for name in names})
+            continue
+        found = found.assign({name: found[name].where(~here, own[name].sel(metric=label, drop=True)) for name in names})
     return found
 
 

@@ -548,7 +548,7 @@ def _on_own_outputs(result: xr.Dataset, named: Sequence[Hashable]) -> list[str]:
     return [
         f"{name(each)} is compared with raters on the outputs that it scored, where a rater has {number(raters[at])}."
         for at, each in enumerate(named)
-        if str(each) in lacking and raters.ndim == 1
+        if str(each) in lacking and raters.ndim == 1 and not math.isnan(raters[at])
     ]
 
 
