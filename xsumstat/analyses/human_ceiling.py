@@ -94,7 +94,7 @@ def human_ceiling(
     -----
     Scope: these raters; `resample` says which systems and inputs. A metric is compared with one rater at a time, on
     this rater's outputs and against the same other raters. For coefficients of classes such as "kappa" each other rater
-    is used singly, because a mean is no class. If a metric lacks scores, its difference is that from raters on the
+    is used singly, because a mean is no class. If a metric lacks scores, its difference compares it with raters on the
     outputs that it scored. A metric above the ceiling need not see what raters see. A rater must be the same person
     throughout. Formulas: documentation, "How intervals and tests are computed".
 

@@ -254,8 +254,9 @@ def _positive(words: list[str] | None) -> list[Any] | None:
 
 
 def _cluster(args: argparse.Namespace) -> str | tuple[str, ...] | None:
-    names = args.cluster
-    return names[0] if names and len(names) == 1 else None if names is None else tuple(names)
+    if args.cluster is None:
+        return None
+    return args.cluster[0] if len(args.cluster) == 1 else tuple(args.cluster)
 
 
 def _positive_of_rules(args: argparse.Namespace, required: list[gate.Requirement]) -> bool:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from xsumstat.core import validate
 from xsumstat.dataset import facts
+from xsumstat.io import words
 
 _OPTION = "--only"
 
@@ -39,7 +40,7 @@ def only(ds: xr.Dataset, chosen: Mapping[str, str]) -> xr.Dataset:
         known = [str(each) for each in [*ds.dims, *ds.coords] if each != "metric"]
         validate.known(f"column of {_OPTION}", name, list(dict.fromkeys(known)), "columns of labels")
         labels = ds[name]
-        texts = [f"{each:g}" if isinstance(each, float) else str(each) for each in np.ravel(labels.values).tolist()]
+        texts = list(map(words.written, np.ravel(labels.values).tolist()))
         if labels.ndim != 1 or labels.dims == ("metric",):
             if set(texts) - {"nan", "None"} == {label}:  # only these rows of a table were read
                 continue

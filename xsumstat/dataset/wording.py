@@ -121,6 +121,16 @@ def unranked(ranking: xr.Dataset) -> str:
     return f"{listed(names)} {verb} not in all tasks, and {has} no average." if names else ""
 
 
+def raters_on_outputs_of(ceiling: xr.Dataset) -> dict[Hashable, float]:
+    """A rater's agreement on the outputs that a metric scored, by metric, for those that lack some."""
+    lacking = f", {ceiling.attrs.get('on_own_outputs', '')}, "
+    if "on_own_outputs" not in ceiling.attrs or "difference" not in ceiling or ceiling["correlation"].ndim != 1:
+        return {}
+    values = (ceiling["correlation"] - ceiling["difference"]).values.tolist()
+    named = zip(ceiling["metric"].values.tolist(), values, strict=True)
+    return {label: value for label, value in named if f", {label}, " in lacking}
+
+
 def rated_differ(pvalue: xr.DataArray) -> xr.DataArray:
     """Where a metric scores a system's rated inputs differently from the others (p < .01, Bonferroni over systems)."""
     return pvalue * pvalue.sizes["system"] < 0.01

@@ -62,8 +62,8 @@ def to_scores(
         Pandas, polars, pyarrow, or any frame with ``to_pandas()``; the method ``df.meta.to_scores(...)`` needs pandas.
         Tidy, one row per score, or with ``wide=True`` one row per output and one column per metric. It is not changed.
     metric : str or list of str, optional
-        Tidy: column that names the metric, default "metric". Wide: metrics' columns. Default: all
-        other numeric ones, except identifiers such as "patient_id" and columns without any value.
+        Tidy: column that names the metric, default "metric". Wide: metrics' columns. Default: all other numeric ones,
+        except identifiers such as "patient_id" and columns without any value.
     system, input : str, default "system", "input"
         Columns of system and input. Without a column of systems all rows belong to one, "system". A list of columns,
         as ``["doc", "segment"]``, names the input together ("doc-1:3"), and each becomes a coordinate.

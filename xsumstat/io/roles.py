@@ -329,9 +329,8 @@ def _inputs(frame: pd.DataFrame, candidates: list[str], keys: list[Any]) -> list
     """Candidate columns of inputs that distinguish the rows of one system, preferably shared by systems."""
     if len(candidates) < 2 or not len(frame):
         return candidates
-    apart = [name for name in candidates if not frame.duplicated([*keys, name]).any()] or candidates
-    shared = [name for name in apart if frame[name].duplicated().any()] if keys else []
-    found = shared or apart
+    shared = [name for name in candidates if _is_shared(frame, name, keys)]
+    found = shared or [name for name in candidates if not frame.duplicated([*keys, name]).any()] or candidates
     return next(([name] for name in found if _is_finer(frame, name, found)), found)
 
 

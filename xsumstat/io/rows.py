@@ -123,8 +123,7 @@ def labelled(frame: pd.DataFrame, chosen: Mapping[str, str]) -> IntArray:
     kept = np.full(len(frame), True)
     for name, label in chosen.items():
         if name in frame.columns and not tabular.is_nested(frame[name]):
-            values = frame[name].map(lambda each: f"{each:g}" if isinstance(each, float) else str(each).strip())
-            same = (values == label).to_numpy()
+            same = (frame[name].map(lambda each: words.written(each).strip()) == label).to_numpy()
             kept &= same | ~same.any()
     return np.flatnonzero(kept)
 

@@ -53,6 +53,11 @@ def are_numbers(column: pd.Series[Any]) -> bool:
     return texts and bool(parsed(there).notna().all())
 
 
+def written(label: Any) -> str:
+    """A label as it is written in a file or a command: 2 for 2.0."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
 def _within_floats(value: Any) -> Any:
     if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
         return math.inf if value > 0 else -math.inf

@@ -6,7 +6,7 @@ Each function takes the result of one label of all further dims.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 import xarray as xr
@@ -534,21 +534,17 @@ def human_ceiling(result: xr.Dataset) -> list[str]:
     return [
         *said,
         *([f"{'; '.join(told)} (intervals of the difference, not corrected)."] if told else []),
-        *_on_own_outputs(result, named),
+        *_on_own_outputs(result),
         *undefined(result, "correlation"),
     ]
 
 
-def _on_own_outputs(result: xr.Dataset, named: Sequence[Hashable]) -> list[str]:
+def _on_own_outputs(result: xr.Dataset) -> list[str]:
     """What a rater reaches on the outputs that a metric scored, for metrics that lack some."""
-    if "on_own_outputs" not in result.attrs or "difference" not in result:
-        return []
-    lacking = str(result.attrs["on_own_outputs"]).split(", ")
-    raters = result["correlation"].values - result["difference"].values
     return [
-        f"{name(each)} is compared with raters on the outputs that it scored, where a rater has {number(raters[at])}."
-        for at, each in enumerate(named)
-        if str(each) in lacking and raters.ndim == 1 and not math.isnan(raters[at])
+        f"{name(label)} is compared with raters on the outputs that it scored, where a rater has {number(value)}."
+        for label, value in wording.raters_on_outputs_of(result).items()
+        if not math.isnan(value)
     ]
 
 

@@ -116,7 +116,7 @@ def about_judges(
         how = {"gold": people.gold, "metric": lacking, "adjust": adjust, "alpha": alpha, "rng": drawn["rng"]}
         found["Which outputs does the judge not score?"] = [Ask("missingness", {**how, **limits})]
     if several:
-        how = {**rated, "metric": about.judges, "alpha": alpha, **_of_inputs(about.ds, measure)}
+        how = {**rated, "metric": about.judges, "alpha": alpha, **_of_inputs(about.ds, measure.get("cluster"))}
         if margin is None:
             crowd = Ask("alt_test", {**how, "margin": CROWD}, says=False, table=False, called=CROWD_TEST)
             asks = [Ask("alt_test", how), crowd]
@@ -131,9 +131,9 @@ def _random(measure: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in measure.items() if name in ("resample", "cluster")}
 
 
-def _of_inputs(ds: xr.Dataset, measure: dict[str, Any]) -> dict[str, Any]:
+def _of_inputs(ds: xr.Dataset, cluster: Any) -> dict[str, Any]:
     """The cluster of inputs, for analyses of these systems."""
-    name = clustering.inputs_of(ds["score"], measure.get("cluster"))
+    name = clustering.inputs_of(ds["score"], cluster)
     return {} if name is None else {"cluster": name}
 
 
@@ -161,7 +161,7 @@ def by_system(about: Subject, alpha: float, cluster: Any = None) -> dict[str, An
     if not 2 <= sizes["system"] <= _MOST_GROUPS or sizes["input"] < 2 or "system" not in about.ds.indexes:
         return None
     how = {"gold": about.people.noisy, "metric": about.judges, "given": "system", "resample": "input"}
-    how |= _of_inputs(about.ds, {"cluster": cluster})
+    how |= _of_inputs(about.ds, cluster)
     return {**how, "confidence_level": 1 - alpha}
 
 
@@ -194,7 +194,7 @@ def about_versions(
     about: Subject, anchor: xr.Dataset, margin: float, measure: dict[str, Any], alpha: float
 ) -> dict[str, list[Ask]]:
     how = {"anchor": anchor, "margin": margin, "alpha": alpha}
-    how |= {name: measure[name] for name in ("level", "coefficient")} | _of_inputs(about.ds, measure)
+    how |= {name: measure[name] for name in ("level", "coefficient")} | _of_inputs(about.ds, measure.get("cluster"))
     now = OnScale(about.ds, about.people.values, about.judges)
     return {"Has the judge changed?": [Ask("drift", how, of=lambda: now, table=False)]}
 

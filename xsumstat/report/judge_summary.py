@@ -86,11 +86,9 @@ def _agreement(label: Hashable, shown: Results) -> str:
             f"Its agreement with the human scores is {limits}; one rating per output allows no comparison with a rater."
         )
     low, high = float(one["difference_low"]), float(one["difference_high"])
-    of_rater = float(found["correlation"].sel(metric="rater"))
-    where = ""
-    if str(label) in str(found.attrs.get("on_own_outputs", "")).split(", "):
-        of_rater, where = r - float(one["difference"]), " on the outputs that the judge scored"
-    rater = f"{wording.number(of_rater)}{where}"
+    there = wording.raters_on_outputs_of(found)
+    where = " on the outputs that the judge scored" if label in there else ""
+    rater = f"{wording.number(there.get(label, float(found['correlation'].sel(metric='rater'))))}{where}"
     own = wording.estimate(r, float(one["ci_low"]), float(one["ci_high"]))
     said = f"Its agreement with the raters is {own}, a single rater's is {rater}"
     if math.isnan(low):

@@ -116,10 +116,9 @@ def averaged(parts: Sequence[Parts]) -> Parts:
     first: Any = some[0]
     if isinstance(first, OfGroups):
         return _averaged_groups([each for each in some if isinstance(each, OfGroups)])
-    names = {OfMeans: ("without", "pearson", "influence"), OfCells: ("systems", "inputs", "influence")}
+    names = ("without", "pearson", "influence") if isinstance(first, OfMeans) else ("systems", "inputs")
     means: dict[str, Any] = {
-        name: arrays.defined_means(np.array([getattr(each, name) for each in some]))
-        for name in names.get(type(first), ("systems", "inputs"))
+        name: arrays.defined_means(np.array([getattr(each, name) for each in some])) for name in names
     }
     if isinstance(first, OfMeans):
         means["bends"] = curvature.averaged([each.bends for each in some if isinstance(each, OfMeans)])
